@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * backend_soft.c - a queue without the kernel. The queue itself sends such ops to
+ * libcrypto as they start, so there is nothing to hold and nothing to wait for.
+ */
+#include "backend.h"
+
+static int soft_open(struct afb_queue *queue)
+{
+	(void)queue;
+	return 0;
+}
+
+static void soft_close(struct afb_queue *queue)
+{
+	(void)queue;
+}
+
+const struct backend backend_soft = {
+	.id = AFB_BACKEND_SOFT,
+	.open = soft_open,
+	.close = soft_close,
+};

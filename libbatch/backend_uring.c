@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * backend_uring.c - a burst of ops in one io_uring_enter().
+ *
+ * Each op is a chain of linked requests, send -> read, on a lane that is its
+ * alone while it is in flight. A lane is an op socket in the ring's table of
+ * direct descriptors, so it costs the process no descriptor; a chain that needs
+ * a new one begins with the accept that makes it. All but the last request of a
+ * chain keep silent when they succeed, and a failed request silences the rest:
+ * every op ends with exactly one completion (IOSQE_CQE_SKIP_SUCCESS).
+ *
+ * The ring belongs to the thread that made it. It is made again when the queue
+ * has moved to another one.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "clock.h"
+#include "counters.h"
+#include "fork.h"
+#include "uring_setup.h"
+
+/* Lanes beyond the depth, so that a burst of another session finds some. */
+#define SPARE_LANES 64
+
+#define NONE UINT32_MAX
+
+enum step { STEP_ACCEPT, STEP_SEND, STEP_READ };
+
+/* An op socket, or room for one. Its place in the array is its descriptor. */
+struct lane {
+	struct queue_session *owner; /* NULL: no socket, or a useless one */
+	uint32_t next; /* in the owner's list of idle lanes, or of unowned */
+};
+
+/* An op in flight. Its place in the array, and the round, mark completions. */
+struct slot {
+	struct afb_op *op; /* NULL: free */
+	struct queue_session *entry;
+	struct msghdr message;
+	uint32_t lane;
+	uint32_t round;
+	uint32_t next; /* in the list of free slots */
+};
+
+struct ways {
+	struct io_uring ring;
+	pid_t owner; /* the thread that made the ring */
+	uint32_t free_slot;
+	uint32_t unowned_lane;
+	unsigned lane_count;
+	bool sockets_short; /* no more files; until an op gives its lane back */
+	struct lane *lanes;
+	struct slot *slots;
+};
+
+/* ---- Making and remaking ------------------------------------------------ */
+
+static void reset_lanes(struct ways *ways, struct afb_queue *queue)
+{
+	struct queue_session *entry;
+	unsigned i;
+
+	for (i = 0; i < ways->lane_count; i++)
+		ways->lanes[i] = (struct lane){ .next = i + 1 };
+	ways->lanes[ways->lane_count - 1].next = NONE;
+	ways->unowned_lane = 0;
+	for (i = 0; i < QUEUE_BUCKETS; i++)
+		for (entry = queue->buckets[i]; entry; entry = entry->next)
+			entry->idle_lanes = NONE;
+}
+
+static void reset_slots(struct ways *ways, unsigned depth)
+{
+	unsigned i;
+
+	for (i = 0; i < depth; i++) {
+		ways->slots[i].op = NULL;
+		ways->slots[i].next = i + 1;
+	}
+	ways->slots[depth - 1].next = NONE;
+	ways->free_slot = 0;
+}
+
+static int ring_open(struct afb_queue *queue, struct ways *ways)
+{
+	int ret;
+
+	ways->lane_count = queue->depth + SPARE_LANES;
+	ret = uring_setup(&ways->ring, queue->depth, &ways->lane_count);
+	if (ret)
+		return ret;
+	ways->owner = gettid();
+	reset_lanes(ways, queue);
+	reset_slots(ways, queue->depth);
+	return 0;
+}
+
+static int uring_open(struct afb_queue *queue)
+{
+	struct ways *ways = calloc(1, sizeof(*ways));
+	int ret = -ENOMEM;
+
+	if (!ways)
+		return ret;
+	ways->lanes = calloc(queue->depth + SPARE_LANES, sizeof(struct lane));
+	ways->slots = calloc(queue->depth, sizeof(struct slot));
+	if (ways->lanes && ways->slots)
+		ret = ring_open(queue, ways);
+	if (ret) {
+		free(ways->lanes);
+		free(ways->slots);
+		free(ways);
+		return ret;
+	}
+	queue->ways = ways;
+	return 0;
+}
+
+static void uring_close(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+
+	io_uring_queue_exit(&ways->ring);
+	free(ways->lanes);
+	free(ways->slots);
+	free(ways);
+	queue->ways = NULL;
+}
+
+/* ---- Lanes -------------------------------------------------------------- */
+
+static void lane_disown(struct ways *ways, uint32_t lane)
+{
+	ways->lanes[lane].owner = NULL;
+	ways->lanes[lane].next = ways->unowned_lane;
+	ways->unowned_lane = lane;
+}
+
+static void uring_meet(struct afb_queue *queue, struct queue_session *entry)
+{
+	(void)queue;
+	entry->idle_lanes = NONE;
+}
+
+static void uring_forget(struct afb_queue *queue, struct queue_session *entry)
+{
+	struct ways *ways = queue->ways;
+	uint32_t lane;
+
+	/*
+	 * The sockets stay in the table until their places are taken again:
+	 * an accept into a place replaces what was there.
+	 */
+	while ((lane = entry->idle_lanes) != NONE) {
+		entry->idle_lanes = ways->lanes[lane].next;
+		lane_disown(ways, lane);
+	}
+}
+
+/* Takes an idle lane from whichever session has one. */
+static bool steal_lane(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+	struct queue_session *entry;
+	uint32_t lane;
+	unsigned i;
+
+	for (i = 0; i < QUEUE_BUCKETS; i++) {
+		for (entry = queue->buckets[i]; entry; entry = entry->next) {
+			lane = entry->idle_lanes;
+			if (lane == NONE)
+				continue;
+			entry->idle_lanes = ways->lanes[lane].next;
+			lane_disown(ways, lane);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A lane for an op of @entry; *fresh if its socket has to be accepted yet. */
+static uint32_t lane_take(struct afb_queue *queue, struct queue_session *entry,
+			  bool *fresh)
+{
+	struct ways *ways = queue->ways;
+	uint32_t lane = entry->idle_lanes;
+
+	*fresh = lane == NONE;
+	if (!*fresh) {
+		entry->idle_lanes = ways->lanes[lane].next;
+		return lane;
+	}
+	if (ways->sockets_short && queue->in_flight > 1)
+		return NONE;
+	if (ways->unowned_lane == NONE && !steal_lane(queue))
+		return NONE;
+	lane = ways->unowned_lane;
+	ways->unowned_lane = ways->lanes[lane].next;
+	ways->lanes[lane].owner = entry;
+	return lane;
+}
+
+static void lane_give(struct ways *ways, uint32_t lane)
+{
+	struct queue_session *entry = ways->lanes[lane].owner;
+
+	ways->lanes[lane].next = entry->idle_lanes;
+	entry->idle_lanes = lane;
+}
+
+/* ---- Starting ----------------------------------------------------------- */
+
+static int submit(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+	int ret;
+
+	do {
+		queue->burst.system_calls++;
+		ret = io_uring_submit_and_get_events(&ways->ring);
+	} while (ret == -EINTR);
+	return ret < 0 ? ret : 0;
+}
+
+/* What comes after the preparation of a request: whose it is, and how linked. */
+static void mark(struct ways *ways, const struct slot *slot,
+		 struct io_uring_sqe *sqe, enum step step, unsigned flags)
+{
+	uint64_t index = slot - ways->slots;
+
+	sqe->user_data = (uint64_t)slot->round << 32 | index << 2 | step;
+	sqe->flags |= flags;
+}
+
+static void prepare_accept(struct ways *ways, const struct slot *slot)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&ways->ring);
+
+	io_uring_prep_accept_direct(sqe, slot->entry->session->tfm, NULL, NULL,
+				    0, slot->lane);
+	mark(ways, slot, sqe, STEP_ACCEPT,
+	     IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS);
+}
+
+static void prepare_send(struct ways *ways, struct slot *slot)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&ways->ring);
+	const struct afb_op *op = slot->op;
+
+	/* MSG_WAITALL makes a short send a failure, which stops the chain. */
+	if (op->in_cnt <= 1) {
+		io_uring_prep_send(sqe, slot->lane,
+				   op->in_cnt ? op->in[0].iov_base : NULL,
+				   op->in_cnt ? op->in[0].iov_len : 0,
+				   MSG_WAITALL);
+	} else {
+		slot->message.msg_iov = (struct iovec *)op->in;
+		slot->message.msg_iovlen = op->in_cnt;
+		io_uring_prep_sendmsg(sqe, slot->lane, &slot->message,
+				      MSG_WAITALL);
+	}
+	mark(ways, slot, sqe, STEP_SEND,
+	     IOSQE_FIXED_FILE | IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS);
+}
+
+static void prepare_read(struct ways *ways, const struct slot *slot)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&ways->ring);
+
+	io_uring_prep_read(sqe, slot->lane, slot->op->out[0].iov_base,
+			   slot->entry->session->digest_size, 0);
+	mark(ways, slot, sqe, STEP_READ, IOSQE_FIXED_FILE);
+}
+
+static int start_chain(struct afb_queue *queue, struct queue_session *entry,
+		       struct afb_op *op)
+{
+	struct ways *ways = queue->ways;
+	struct slot *slot = &ways->slots[ways->free_slot];
+	uint32_t lane;
+	bool fresh;
+	int ret;
+
+	/* A chain must be submitted whole. */
+	if (io_uring_sq_space_left(&ways->ring) < URING_STEPS) {
+		ret = submit(queue);
+		if (ret)
+			return ret;
+	}
+	lane = lane_take(queue, entry, &fresh);
+	if (lane == NONE)
+		return -EAGAIN;
+	ways->free_slot = slot->next;
+	slot->op = op;
+	slot->entry = entry;
+	slot->lane = lane;
+	slot->round++;
+	if (fresh)
+		prepare_accept(ways, slot);
+	prepare_send(ways, slot);
+	prepare_read(ways, slot);
+	return 0;
+}
+
+/* More than one send can carry: in pieces, at once, on a socket of its own. */
+static int digest_in_pieces(struct afb_queue *queue, struct afb_op *op)
+{
+	size_t size = op->session->digest_size;
+	int ret;
+
+	queue->burst.system_calls += op->in_cnt + 4 +
+				     op_bytes(op) / OPSOCKET_SEND_MAX;
+	ret = opsocket_digest(op->session->tfm, op->in, op->in_cnt,
+			      op->out[0].iov_base, size);
+	queue_end(queue, op, AFB_BACKEND_URING, ret ? ret : (ssize_t)size);
+	return 0;
+}
+
+static int uring_start(struct afb_queue *queue, struct queue_session *entry,
+		       struct afb_op *op)
+{
+	if (op->in_cnt > IOV_MAX || op_bytes(op) > OPSOCKET_SEND_MAX)
+		return digest_in_pieces(queue, op);
+	return start_chain(queue, entry, op);
+}
+
+/* ---- Ending ------------------------------------------------------------- */
+
+static bool is_shortage(int error)
+{
+	return error == -ENFILE || error == -EMFILE || error == -ENOMEM;
+}
+
+/* The lane of a failed op may hold half a message: its socket is useless. */
+static void release(struct ways *ways, struct slot *slot, bool failed)
+{
+	if (failed) {
+		lane_disown(ways, slot->lane);
+	} else {
+		lane_give(ways, slot->lane);
+		ways->sockets_short = false;
+	}
+	slot->op = NULL;
+	slot->next = ways->free_slot;
+	ways->free_slot = slot - ways->slots;
+}
+
+static void end_slot(struct afb_queue *queue, struct slot *slot,
+		     enum step step, int result)
+{
+	struct ways *ways = queue->ways;
+	struct afb_op *op = slot->op;
+
+	if (step == STEP_READ && result >= 0 &&
+	    (size_t)result != slot->entry->session->digest_size)
+		result = -EIO;
+	release(ways, slot, result < 0);
+	/* No socket to be had: the op can wait for the lane of another. */
+	if (step == STEP_ACCEPT && is_shortage(result) &&
+	    queue->in_flight > 1) {
+		ways->sockets_short = true;
+		queue_again(queue, op);
+	} else {
+		queue_end(queue, op, AFB_BACKEND_URING, result);
+	}
+}
+
+/* Ends what has completed; returns how many ops that were. */
+static unsigned drain(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+	struct io_uring_cqe *cqe;
+	unsigned head, n = 0;
+	struct slot *slot;
+
+	io_uring_for_each_cqe(&ways->ring, head, cqe) {
+		slot = &ways->slots[(uint32_t)cqe->user_data >> 2];
+		if (slot->op && slot->round == cqe->user_data >> 32)
+			end_slot(queue, slot, cqe->user_data & 3, cqe->res);
+		n++;
+	}
+	io_uring_cq_advance(&ways->ring, n);
+	return n;
+}
+
+static int uring_flush(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+
+	return io_uring_sq_ready(&ways->ring) ? submit(queue) : 0;
+}
+
+/* Submits what is staged and waits for @min completions, in one call. */
+static int enter(struct afb_queue *queue, unsigned min,
+		 const struct timespec *deadline)
+{
+	struct __kernel_timespec limit, *limit_ptr = NULL;
+	struct ways *ways = queue->ways;
+	struct io_uring_cqe *cqe;
+	struct timespec left;
+	int ret;
+
+	if (deadline) {
+		if (!clock_remaining(&left, deadline)) {
+			ret = submit(queue);
+			return ret ? ret : -ETIME;
+		}
+		limit.tv_sec = left.tv_sec;
+		limit.tv_nsec = left.tv_nsec;
+		limit_ptr = &limit;
+	}
+	queue->burst.system_calls++;
+	queue->burst.waits++;
+	ret = io_uring_submit_and_wait_timeout(&ways->ring, &cqe, min,
+					       limit_ptr, NULL);
+	/* The deadline is looked at when the completions have been. */
+	return ret == -EINTR || ret == -ETIME || ret > 0 ? 0 : ret;
+}
+
+/* Is there anything that only a call into the kernel brings forward? */
+static bool has_staged(struct ways *ways)
+{
+	return io_uring_sq_ready(&ways->ring) ||
+	       IO_URING_READ_ONCE(*ways->ring.sq.kflags) & IORING_SQ_TASKRUN;
+}
+
+static int uring_wait(struct afb_queue *queue, unsigned min,
+		      const struct timespec *deadline)
+{
+	unsigned before = queue->ended.count, ended, drained;
+	int ret = 0;
+
+	if (!min && has_staged(queue->ways))
+		ret = submit(queue);
+	for (;;) {
+		drained = drain(queue);
+		ended = queue->ended.count - before;
+		/* What waits for a lane may find one now. */
+		if (ret || ended >= min || (drained && queue->waiting.count))
+			return ret;
+		ret = enter(queue, min - ended, deadline);
+	}
+}
+
+/* ---- Moving between threads --------------------------------------------- */
+
+static const struct timespec a_moment = { .tv_nsec = 1000000 };
+
+/*
+ * A thread that was joined may still be on its way out: the kernel wakes the
+ * joiner before it ends the thread's requests.
+ */
+static bool thread_stays(pid_t tid)
+{
+	unsigned tries;
+
+	for (tries = 0; tries < 50; tries++) {
+		if (tgkill(getpid(), tid, 0) && errno == ESRCH)
+			return false;
+		nanosleep(&a_moment, NULL);
+	}
+	return true;
+}
+
+/*
+ * The thread that owned the ring is gone. The kernel ended its requests before
+ * it let the thread go, but their completions may be a moment late.
+ */
+static void inherit(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+	unsigned i, tries;
+
+	for (tries = 0; queue->in_flight && tries < 1000; tries++) {
+		if (!drain(queue))
+			nanosleep(&a_moment, NULL);
+	}
+	for (i = 0; i < queue->depth; i++)
+		if (ways->slots[i].op)
+			end_slot(queue, &ways->slots[i], STEP_SEND, -EOWNERDEAD);
+}
+
+static int uring_own(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+	static _Thread_local pid_t self;
+	static _Thread_local unsigned generation;
+
+	if (!self || generation != fork_generation()) {
+		self = gettid();
+		generation = fork_generation();
+	}
+	if (ways->owner == self)
+		return 0;
+	if (queue->in_flight) {
+		if (thread_stays(ways->owner))
+			return -EXDEV;
+		inherit(queue);
+	}
+	io_uring_queue_exit(&ways->ring);
+	return ring_open(queue, ways);
+}
+
+const struct backend backend_uring = {
+	.id = AFB_BACKEND_URING,
+	.open = uring_open,
+	.close = uring_close,
+	.start = uring_start,
+	.flush = uring_flush,
+	.wait = uring_wait,
+	.own = uring_own,
+	.meet = uring_meet,
+	.forget = uring_forget,
+};

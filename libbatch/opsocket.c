@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* opsocket.c - see opsocket.h. */
+#include <errno.h>
+#include <linux/if_alg.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "opsocket.h"
+
+static const char *type_name(enum afb_type type)
+{
+	switch (type) {
+	case AFB_HASH:
+		return "hash";
+	}
+	return "";
+}
+
+static enum afb_fallback resources_or(int err, enum afb_fallback otherwise)
+{
+	switch (err) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case ENOBUFS:
+		return AFB_FALLBACK_NO_RESOURCES;
+	}
+	return otherwise;
+}
+
+int opsocket_tfm(enum afb_type type, const char *name, enum afb_fallback *why)
+{
+	struct sockaddr_alg address = { .salg_family = AF_ALG };
+	int fd, err;
+
+	if (strlen(name) > OPSOCKET_NAME_MAX) {
+		*why = AFB_FALLBACK_NOT_OFFERED;
+		return -ENAMETOOLONG;
+	}
+	strcpy((char *)address.salg_type, type_name(type));
+	strcpy((char *)address.salg_name, name);
+
+	fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		err = errno;
+		*why = resources_or(err, AFB_FALLBACK_NO_AF_ALG);
+		return -err;
+	}
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		/*
+		 * ENOENT for an unknown type or algorithm; 6.12 says EINVAL or
+		 * ELIBBAD for some names it cannot make sense of.
+		 */
+		err = errno;
+		*why = resources_or(err, AFB_FALLBACK_NOT_OFFERED);
+		close(fd);
+		return -err;
+	}
+	return fd;
+}
+
+int opsocket_accept(int fd)
+{
+	int op;
+
+	do
+		op = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	while (op < 0 && errno == EINTR);
+	return op < 0 ? -errno : op;
+}
+
+static int send_part(int fd, const void *data, size_t len, int flags)
+{
+	ssize_t sent;
+
+	do
+		sent = send(fd, data, len, flags);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return -errno;
+	return (size_t)sent == len ? 0 : -EIO;
+}
+
+int opsocket_send(int fd, const void *data, size_t len, bool more)
+{
+	const char *at = data;
+	int ret;
+
+	for (; len > OPSOCKET_SEND_MAX; len -= OPSOCKET_SEND_MAX) {
+		ret = send_part(fd, at, OPSOCKET_SEND_MAX, MSG_MORE);
+		if (ret)
+			return ret;
+		at += OPSOCKET_SEND_MAX;
+	}
+	/* A message of no bytes is still a message. */
+	return send_part(fd, at, len, more ? MSG_MORE : 0);
+}
+
+int opsocket_read(int fd, void *result, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, result, size);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	return (size_t)got == size ? 0 : -EIO;
+}
+
+static int send_message(int fd, const struct iovec *in, unsigned in_cnt)
+{
+	unsigned i;
+	int ret = 0;
+
+	for (i = 0; i < in_cnt && !ret; i++)
+		ret = opsocket_send(fd, in[i].iov_base, in[i].iov_len, true);
+	return ret ? ret : opsocket_send(fd, NULL, 0, false);
+}
+
+int opsocket_digest(int tfm, const struct iovec *in, unsigned in_cnt,
+		    void *digest, size_t size)
+{
+	int fd, ret;
+
+	fd = opsocket_accept(tfm);
+	if (fd < 0)
+		return fd;
+	ret = send_message(fd, in, in_cnt);
+	if (!ret)
+		ret = opsocket_read(fd, digest, size);
+	close(fd);
+	return ret;
+}
+
+int opsocket_digest_size(int tfm)
+{
+	char digest[AFB_DIGEST_MAX * 4];
+	ssize_t got;
+	int fd;
+
+	/* Reading a fresh hash op socket gives the digest of no data. */
+	fd = opsocket_accept(tfm);
+	if (fd < 0)
+		return fd;
+	do
+		got = read(fd, digest, sizeof(digest));
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		got = -errno;
+	else if (got == 0 || got > AFB_DIGEST_MAX)
+		got = -EIO;
+	close(fd);
+	return got;
+}

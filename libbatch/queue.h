@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue.h - a queue as its back ends see it. An op is, in this order, waiting
+ * (accepted), in flight (a back end has taken it) and ended.
+ */
+#ifndef AFB_QUEUE_H
+#define AFB_QUEUE_H
+
+#include "session.h"
+
+struct backend;
+
+/* Ops in order of arrival; room for a queue's depth. */
+struct op_fifo {
+	struct afb_op **ops;
+	unsigned size; /* a power of two */
+	unsigned first;
+	unsigned count;
+};
+
+/* What a queue keeps for one session, from the first op it sees of it. */
+struct queue_session {
+	struct afb_session *session; /* held */
+	struct queue_session *next; /* in its bucket */
+	unsigned held; /* ops of it accepted and not yet ended */
+	union {
+		unsigned idle_lanes; /* uring: head of a list of lanes */
+		struct kcapi_handle *handle; /* sync */
+	};
+};
+
+#define QUEUE_BUCKETS 64
+
+struct afb_queue {
+	const struct backend *backend;
+	void *ways; /* the back end's own */
+	unsigned depth;
+	unsigned held; /* ops accepted and not yet reaped */
+	unsigned in_flight;
+	bool strict;
+	enum afb_fallback why; /* the back end is not the one asked for */
+	unsigned generation;
+
+	struct op_fifo waiting;
+	struct op_fifo ended;
+	struct queue_session *buckets[QUEUE_BUCKETS];
+	struct queue_session *last; /* found last: bursts repeat it */
+
+	EVP_MD_CTX *scratch; /* for ops that go to software */
+	struct afb_counters burst;
+	struct afb_counters counters;
+};
+
+/*
+ * An op has ended, by the queue's back end or another: @result is its result,
+ * the digest being in place. An error makes the queue try software first.
+ */
+void queue_end(struct afb_queue *queue, struct afb_op *op,
+	       enum afb_backend backend, ssize_t result);
+
+/* What the queue keeps for a session it has seen. */
+struct queue_session *queue_session(struct afb_queue *queue,
+				    struct afb_session *session);
+
+/* Puts an op that start() had taken back in front, for another try. */
+void queue_again(struct afb_queue *queue, struct afb_op *op);
+
+size_t op_bytes(const struct afb_op *op);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - opening a session: finds out who can serve the algorithm, and what
+ * to fall back on. Everything that depends on what this machine allows is
+ * decided here, once, and told by the getters.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "log.h"
+#include "session.h"
+#include "soft.h"
+#include "stream_lane.h"
+
+struct afb_session *session_get(struct afb_session *session)
+{
+	atomic_fetch_add_explicit(&session->users, 1, memory_order_relaxed);
+	return session;
+}
+
+static void drop_idle_lanes(struct afb_session *session)
+{
+	struct stream_lane *lane;
+
+	while ((lane = session->idle)) {
+		session->idle = lane->next;
+		stream_lane_drop(lane);
+	}
+}
+
+void session_put(struct afb_session *session)
+{
+	if (atomic_fetch_sub_explicit(&session->users, 1,
+				      memory_order_acq_rel) != 1)
+		return;
+	drop_idle_lanes(session);
+	if (session->tfm >= 0)
+		close(session->tfm);
+	soft_release(session->soft);
+	pthread_mutex_destroy(&session->lock);
+	free(session);
+}
+
+void afb_session_close(struct afb_session *session)
+{
+	if (!session)
+		return;
+	atomic_store_explicit(&session->closed, true, memory_order_relaxed);
+	session_put(session);
+}
+
+static EVP_MD *soft_once(struct afb_session *session)
+{
+	EVP_MD *md;
+
+	pthread_mutex_lock(&session->lock);
+	if (!session->soft && session->alg)
+		session->soft = soft_fetch(session->alg);
+	md = session->soft;
+	pthread_mutex_unlock(&session->lock);
+	return md;
+}
+
+EVP_MD *session_soft(struct afb_session *session)
+{
+	if (session->strict && session->backend != AFB_BACKEND_SOFT)
+		return NULL;
+	return soft_once(session);
+}
+
+/* Binds the kernel's tfm and learns the digest's size from it. */
+static int open_kernel(struct afb_session *session)
+{
+	enum afb_fallback why = AFB_FALLBACK_NONE;
+	int size;
+
+	session->tfm = opsocket_tfm(session->type, session->name, &why);
+	if (session->tfm < 0) {
+		session->why = why;
+		size = session->tfm;
+		session->tfm = -1;
+		return size;
+	}
+	size = opsocket_digest_size(session->tfm);
+	if (size > 0 && session->alg && size != session->alg->digest_size)
+		size = -EIO;
+	if (size < 0) {
+		session->why = size == -EMFILE || size == -ENFILE ||
+					       size == -ENOMEM ?
+				       AFB_FALLBACK_NO_RESOURCES :
+				       AFB_FALLBACK_KERNEL_ERROR;
+		close(session->tfm);
+		session->tfm = -1;
+		return size;
+	}
+	session->digest_size = size;
+	return 0;
+}
+
+/* Software in the kernel's place: @err is what stands in the way there. */
+static int open_soft(struct afb_session *session, int err)
+{
+	if (session->strict && err)
+		return err;
+	if (!soft_once(session))
+		return session->why == AFB_FALLBACK_NO_RESOURCES ? err :
+								   -ENOENT;
+	session->backend = AFB_BACKEND_SOFT;
+	session->digest_size = session->alg->digest_size;
+	if (err)
+		log_text("%s: %s (%s): libcrypto serves instead", session->name,
+			 afb_fallback_text(session->why), strerror(-err));
+	return 0;
+}
+
+static int choose(struct afb_session *session, enum afb_backend wanted)
+{
+	int err;
+
+	if (wanted == AFB_BACKEND_SOFT)
+		return open_soft(session, 0);
+	err = open_kernel(session);
+	if (err)
+		return open_soft(session, err);
+
+	session->backend = AFB_BACKEND_SYNC;
+	if (wanted == AFB_BACKEND_SYNC)
+		return 0;
+	err = uring_usable();
+	if (!err) {
+		session->backend = AFB_BACKEND_URING;
+		return 0;
+	}
+	session->why = AFB_FALLBACK_NO_IO_URING;
+	log_text("%s: %s (%s): blocking calls serve instead", session->name,
+		 afb_fallback_text(session->why), strerror(-err));
+	return session->strict ? err : 0;
+}
+
+static bool more_than_one_cpu(void)
+{
+	cpu_set_t cpus;
+
+	/* Fails where there are more CPUs than the set has room for. */
+	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 ||
+	       CPU_COUNT(&cpus) > 1;
+}
+
+static int check_params(const struct afb_session_params *params)
+{
+	if (params->size != sizeof(*params) ||
+	    (unsigned)params->backend >= AFB_BACKENDS ||
+	    (params->flags & ~AFB_STRICT))
+		return -EINVAL;
+	return 0;
+}
+
+int afb_session_open(struct afb_session **opened, enum afb_type type,
+		     const char *name, const struct afb_session_params *params)
+{
+	static const struct afb_session_params defaults = AFB_SESSION_PARAMS;
+	struct afb_session *session;
+	int ret;
+
+	if (!params)
+		params = &defaults;
+	ret = check_params(params);
+	if (ret || type != AFB_HASH || !name || !*name ||
+	    strlen(name) > OPSOCKET_NAME_MAX)
+		return -EINVAL;
+
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return -ENOMEM;
+	atomic_init(&session->users, 1);
+	pthread_mutex_init(&session->lock, NULL);
+	session->type = type;
+	strcpy(session->name, name);
+	session->alg = afb_algorithm_find(type, name);
+	session->tfm = -1;
+	session->strict = params->flags & AFB_STRICT;
+	session->overlap = more_than_one_cpu();
+
+	ret = choose(session, params->backend);
+	if (ret) {
+		session_put(session);
+		return ret;
+	}
+	*opened = session;
+	return 0;
+}
+
+size_t afb_session_digest_size(const struct afb_session *session)
+{
+	return session->digest_size;
+}
+
+enum afb_backend afb_session_backend(const struct afb_session *session)
+{
+	return session->backend;
+}
+
+enum afb_fallback afb_session_fallback(const struct afb_session *session)
+{
+	return session->why;
+}
+
+/* One "key : value" line of /proc/crypto. */
+static bool proc_crypto_line(const char *line, const char *key, char *value)
+{
+	char found[32];
+
+	return sscanf(line, "%31[^: ] : %127s", found, value) == 2 &&
+	       !strcmp(found, key);
+}
+
+/*
+ * The kernel takes the implementation of highest priority of that name, or the
+ * one whose driver has the name.
+ */
+static int proc_crypto_driver(const char *name, char *driver, size_t size)
+{
+	char line[256], value[128], its_name[128] = "", its_driver[128] = "";
+	long priority, best = -1;
+	FILE *file;
+
+	file = fopen("/proc/crypto", "re");
+	if (!file)
+		return -ENOENT;
+	while (fgets(line, sizeof(line), file)) {
+		if (proc_crypto_line(line, "name", value)) {
+			strcpy(its_name, value);
+		} else if (proc_crypto_line(line, "driver", value)) {
+			strcpy(its_driver, value);
+		} else if (proc_crypto_line(line, "priority", value)) {
+			priority = strtol(value, NULL, 10);
+			if (!strcmp(its_driver, name) ||
+			    (!strcmp(its_name, name) && priority > best)) {
+				snprintf(driver, size, "%s", its_driver);
+				best = priority;
+			}
+		}
+	}
+	fclose(file);
+	return best < 0 ? -ENOENT : 0;
+}
+
+int afb_session_driver(const struct afb_session *session, char *driver,
+		       size_t size)
+{
+	if (session->tfm < 0) {
+		snprintf(driver, size, "libcrypto");
+		return 0;
+	}
+	return proc_crypto_driver(session->name, driver, size);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - what queues and streams see of a session. All of it is fixed once
+ * the session is open, but for the parts that name their lock.
+ */
+#ifndef AFB_SESSION_H
+#define AFB_SESSION_H
+
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "afalgbatch.h"
+#include "algorithms.h"
+#include "opsocket.h"
+
+struct stream_lane;
+
+/* Idle stream lanes a session keeps for the next stream. */
+#define SESSION_IDLE_LANES 8
+
+struct afb_session {
+	atomic_uint users; /* the opener, and queues and streams */
+	atomic_bool closed; /* by the opener: only what still runs holds it */
+	enum afb_type type;
+	char name[OPSOCKET_NAME_MAX + 1];
+	const struct afb_algorithm *alg; /* NULL: the table has no such */
+	size_t digest_size;
+	int tfm; /* -1: the kernel does not serve this session */
+	enum afb_backend backend;
+	enum afb_fallback why;
+	bool strict;
+	bool overlap; /* a second CPU can hash while the caller fills */
+
+	pthread_mutex_t lock;
+	EVP_MD *soft; /* fetched at first need */
+	struct stream_lane *idle;
+	unsigned idle_count;
+};
+
+struct afb_session *session_get(struct afb_session *session);
+void session_put(struct afb_session *session);
+
+/*
+ * The session's algorithm in software, to fall back on: NULL where there is none
+ * or the session is strict about its back end. Any thread.
+ */
+EVP_MD *session_soft(struct afb_session *session);
+
+#endif

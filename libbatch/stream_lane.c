@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_lane.c - see stream_lane.h.
+ *
+ * A send that overlaps with the caller is given to one of io_uring's worker
+ * threads (IOSQE_ASYNC), because the kernel hashes inside the send. A worker
+ * belongs to the thread that submitted: should that thread exit first, the send
+ * comes back with -ECANCELED if it was not begun, and is then made again.
+ *
+ * Without a ring everything is a blocking call on the op socket. These are our
+ * own and not libkcapi's, which has no way to clone a digest's state.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "counters.h"
+#include "fork.h"
+#include "stream_lane.h"
+
+/* A send and a read are the most that is ever under way. */
+#define RING_ENTRIES 2
+
+enum step { STEP_SEND = 1, STEP_READ };
+
+static int lane_new(struct stream_lane **made, int from, bool with_ring,
+		    struct afb_counters *burst)
+{
+	struct stream_lane *lane = calloc(1, sizeof(*lane));
+
+	if (!lane)
+		return -ENOMEM;
+	lane->generation = fork_generation();
+	burst->system_calls++;
+	lane->fd = opsocket_accept(from);
+	if (lane->fd < 0) {
+		int ret = lane->fd;
+
+		free(lane);
+		return ret;
+	}
+	/* No ring is no error: the blocking calls do the same. */
+	if (with_ring) {
+		burst->system_calls++;
+		lane->has_ring =
+			!io_uring_queue_init(RING_ENTRIES, &lane->ring, 0);
+	}
+	*made = lane;
+	return 0;
+}
+
+/* An inherited send under way is the parent's: the child only lets go. */
+static void lane_free(struct stream_lane *lane)
+{
+	if (lane->has_ring)
+		io_uring_queue_exit(&lane->ring);
+	close(lane->fd);
+	free(lane);
+}
+
+void stream_lane_drop(struct stream_lane *lane)
+{
+	struct afb_counters ignored = { 0 };
+
+	if (lane->generation == fork_generation())
+		stream_lane_wait(lane, &ignored);
+	lane_free(lane);
+}
+
+int stream_lane_take(struct stream_lane **taken, struct afb_session *session,
+		     struct afb_counters *burst)
+{
+	struct stream_lane *lane;
+
+	for (;;) {
+		pthread_mutex_lock(&session->lock);
+		lane = session->idle;
+		if (lane) {
+			session->idle = lane->next;
+			session->idle_count--;
+		}
+		pthread_mutex_unlock(&session->lock);
+		if (!lane)
+			return lane_new(taken, session->tfm,
+					session->backend == AFB_BACKEND_URING,
+					burst);
+		if (lane->generation == fork_generation())
+			break;
+		lane_free(lane);
+	}
+	*taken = lane;
+	return 0;
+}
+
+void stream_lane_give(struct stream_lane *lane, struct afb_session *session)
+{
+	/* One that could not have a ring is not worth keeping. */
+	bool whole = lane->has_ring || session->backend != AFB_BACKEND_URING;
+
+	pthread_mutex_lock(&session->lock);
+	if (whole && session->idle_count < SESSION_IDLE_LANES) {
+		lane->next = session->idle;
+		session->idle = lane;
+		session->idle_count++;
+		lane = NULL;
+	}
+	pthread_mutex_unlock(&session->lock);
+	if (lane)
+		lane_free(lane);
+}
+
+int stream_lane_clone(struct stream_lane **copy, struct stream_lane *lane,
+		      struct afb_counters *burst)
+{
+	return lane_new(copy, lane->fd, lane->has_ring, burst);
+}
+
+static int submit_and_wait(struct io_uring *ring, unsigned results,
+			   struct afb_counters *burst)
+{
+	int ret;
+
+	do {
+		burst->system_calls++;
+		ret = io_uring_submit_and_wait(ring, results);
+	} while (ret == -EINTR);
+	return ret < 0 ? ret : 0;
+}
+
+/* Takes the next result; its step goes to *step. The ring was waited for. */
+static int next_result(struct io_uring *ring, enum step *step,
+		       struct afb_counters *burst)
+{
+	struct io_uring_cqe *cqe;
+	int ret;
+
+	if (io_uring_peek_cqe(ring, &cqe)) {
+		burst->waits++;
+		do {
+			burst->system_calls++;
+			ret = io_uring_wait_cqe(ring, &cqe);
+		} while (ret == -EINTR);
+		if (ret)
+			return ret;
+	}
+	ret = cqe->res;
+	*step = (enum step)io_uring_cqe_get_data64(cqe);
+	io_uring_cqe_seen(ring, cqe);
+	return ret;
+}
+
+int stream_lane_send(struct stream_lane *lane, const void *data, size_t len,
+		     bool overlap, struct afb_counters *burst)
+{
+	struct io_uring_sqe *sqe;
+	int ret;
+
+	counters_in_flight(burst, 1);
+	if (!lane->has_ring) {
+		burst->system_calls++;
+		return opsocket_send(lane->fd, data, len, true);
+	}
+	sqe = io_uring_get_sqe(&lane->ring);
+	io_uring_prep_send(sqe, lane->fd, data, len, MSG_MORE);
+	io_uring_sqe_set_data64(sqe, STEP_SEND);
+	if (overlap)
+		sqe->flags |= IOSQE_ASYNC;
+	ret = submit_and_wait(&lane->ring, 0, burst);
+	if (ret)
+		return ret;
+	lane->data = data;
+	lane->len = len;
+	return 0;
+}
+
+int stream_lane_wait(struct stream_lane *lane, struct afb_counters *burst)
+{
+	size_t len = lane->len;
+	enum step step;
+	int ret;
+
+	if (!len)
+		return 0;
+	lane->len = 0;
+	ret = next_result(&lane->ring, &step, burst);
+	if (ret == -ECANCELED) {
+		burst->system_calls++;
+		return opsocket_send(lane->fd, lane->data, len, true);
+	}
+	if (ret < 0)
+		return ret;
+	return (size_t)ret == len ? 0 : -EIO;
+}
+
+static int finish_by_ring(struct stream_lane *lane, const void *data,
+			  size_t len, void *digest, size_t size,
+			  struct afb_counters *burst)
+{
+	struct io_uring_sqe *sqe;
+	int sent, got, ret;
+	enum step step;
+
+	sqe = io_uring_get_sqe(&lane->ring);
+	io_uring_prep_send(sqe, lane->fd, data, len, 0);
+	io_uring_sqe_set_data64(sqe, STEP_SEND);
+	sqe->flags |= IOSQE_IO_LINK;
+	sqe = io_uring_get_sqe(&lane->ring);
+	io_uring_prep_read(sqe, lane->fd, digest, size, 0);
+	io_uring_sqe_set_data64(sqe, STEP_READ);
+
+	burst->waits++;
+	ret = submit_and_wait(&lane->ring, 2, burst);
+	if (ret)
+		return ret;
+	sent = next_result(&lane->ring, &step, burst);
+	got = next_result(&lane->ring, &step, burst);
+	if (sent < 0)
+		return sent;
+	if (got < 0)
+		return got;
+	return (size_t)sent == len && (size_t)got == size ? 0 : -EIO;
+}
+
+int stream_lane_finish(struct stream_lane *lane, const void *data, size_t len,
+		       void *digest, size_t size, struct afb_counters *burst)
+{
+	int ret;
+
+	counters_in_flight(burst, 1);
+	if (lane->has_ring)
+		return finish_by_ring(lane, data, len, digest, size, burst);
+	burst->system_calls += 2;
+	burst->waits++;
+	ret = opsocket_send(lane->fd, data, len, false);
+	return ret ? ret : opsocket_read(lane->fd, digest, size);
+}

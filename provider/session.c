@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - opens sessions without a lock: threads that race each open one,
+ * the first to store its own wins, and the others close theirs. A mutex held
+ * across the opening would stay locked in the child of a fork() at that moment.
+ */
+#include <config.h>
+
+#include "debug.h"
+#include "error.h"
+#include "session.h"
+
+struct afb_session *session_get(const struct provider *prov,
+				struct session_slot *slot,
+				const struct afb_algorithm *alg)
+{
+	struct afb_session_params params = AFB_SESSION_PARAMS;
+	struct afb_session *session = atomic_load(&slot->session);
+	struct afb_session *mine;
+	int ret;
+
+	if (session)
+		return session;
+	params.backend = prov->settings.backend;
+	ret = afb_session_open(&mine, alg->type, alg->kernel, &params);
+	if (ret < 0) {
+		error_raise_errno(prov, R_OPEN, "open", alg->kernel, ret);
+		return NULL;
+	}
+	if (!atomic_compare_exchange_strong(&slot->session, &session, mine)) {
+		afb_session_close(mine);
+		return session;
+	}
+	debug_session(prov, alg->kernel, mine);
+	return mine;
+}
+
+void session_drop(struct session_slot *slot)
+{
+	afb_session_close(atomic_exchange(&slot->session, NULL));
+}

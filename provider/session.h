@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - sessions that need no key, one for each algorithm of a provider
+ * context, opened when it is first used and shared by all threads.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stdatomic.h>
+
+#include "algorithms.h"
+#include "provider.h"
+
+struct session_slot {
+	_Atomic(struct afb_session *) session; /* NULL until the first use */
+};
+
+/* The session, or NULL with an error raised. Any thread. */
+struct afb_session *session_get(const struct provider *prov,
+				struct session_slot *slot,
+				const struct afb_algorithm *alg);
+
+/* Closes it, if it was ever opened. No other thread may use the slot. */
+void session_drop(struct session_slot *slot);
+
+#endif
