@@ -103,7 +103,9 @@ int afb_probe(struct afb_probe *probe);
 /* ---- Sessions ----------------------------------------------------------- */
 
 enum afb_type {
-	AFB_HASH, /* digests: "sha256", "md5", also "sha256-generic" */
+	AFB_HASH,     /* "sha256", "sha256-generic"; with a key "hmac(sha256)" */
+	AFB_SKCIPHER, /* "cbc(aes)", "ctr(aes)", "virtio_crypto_aes_cbc" */
+	AFB_AEAD,     /* "gcm(aes)", "pcrypt(generic-gcm-aesni)" */
 };
 
 #define AFB_STRICT (1U << 0) /* an error where a fall-back would be taken */
@@ -113,6 +115,9 @@ struct afb_session_params {
 	enum afb_backend backend; /* how its streams run, and whether queues
 				   * may take it to the kernel */
 	unsigned flags;           /* AFB_STRICT */
+	const void *key; /* copied, and wiped at the end; NULL for a digest */
+	size_t key_len;
+	size_t tag_len; /* AEAD: bytes, as the algorithm allows; 0 means 16 */
 };
 #define AFB_SESSION_PARAMS { .size = sizeof(struct afb_session_params) }
 
@@ -121,13 +126,15 @@ struct afb_session;
 /*
  * Opens a session for the algorithm called @name in the kernel (/proc/crypto's
  * "name", or "driver" to choose one implementation), at most 63 characters.
- * Costs a socket(2), a bind(2) and a first request that learns the digest's
- * size; may load kernel modules.
+ * Costs a socket(2), a bind(2), a setsockopt(2) for the key and one for the tag's
+ * length, and for a hash a first request that learns the digest's size; may load
+ * kernel modules.
  *
  * The session may be used by many threads at once. Close it with
  * afb_session_close(); queues and streams that still use it keep what they need.
  *
- * -EINVAL          bad params, or a name that is empty or too long
+ * -EINVAL          bad params, a name that is empty or too long, or a key or tag
+ *                  length that the algorithm does not have (setsockopt(2))
  * -ENOENT          offered neither by the kernel (bind(2)) nor by libcrypto
  * -ENOMEM, -EMFILE, -ENFILE
  *                  from socket(2), accept(2) or malloc(3), and libcrypto does
@@ -141,7 +148,7 @@ int afb_session_open(struct afb_session **session, enum afb_type type,
 /* Ends the caller's use of the session. NULL is allowed. Any thread. */
 void afb_session_close(struct afb_session *session);
 
-/* The digest's length. Any thread. */
+/* The digest's length; 0 for a session that is no hash. Any thread. */
 size_t afb_session_digest_size(const struct afb_session *session);
 
 /* The back end its streams run on, never AUTO. Any thread. */
@@ -160,6 +167,18 @@ int afb_session_driver(const struct afb_session *session, char *driver,
 
 /* ---- Ops ---------------------------------------------------------------- */
 
+/* What an op of a cipher session does; of no meaning for a hash. */
+enum afb_kind {
+	AFB_ENCRYPT,
+	AFB_DECRYPT,
+};
+
+/* The longest message, AAD and tag with it, that a cipher op takes. */
+#define AFB_CIPHER_MAX (128U << 10)
+
+/* The longest IV any algorithm has. */
+#define AFB_IV_MAX 32
+
 /*
  * One message. The structure, the vectors and the buffers belong to the caller,
  * and are lent to the library from afb_submit() until afb_reap() returns the op:
@@ -169,18 +188,39 @@ int afb_session_driver(const struct afb_session *session, char *driver,
  */
 struct afb_op {
 	struct afb_session *session;
-	const struct iovec *in; /* the message, in_cnt pieces, any lengths */
-	const struct iovec *out; /* where the digest goes; out_cnt is 1 and
-				  * iov_len at least the digest's size */
+	const struct iovec *in; /* the message, in_cnt pieces, any lengths:
+				 *   hash           what is to be digested
+				 *   skcipher       the text
+				 *   AEAD, encrypt  AAD, text
+				 *   AEAD, decrypt  AAD, text, tag */
+	const struct iovec *out; /* where the result goes, in out_cnt pieces;
+				  * more room than needed is allowed:
+				  *   hash           the digest, in one piece
+				  *   skcipher       the text
+				  *   AEAD, encrypt  text, tag
+				  *   AEAD, decrypt  text
+				  * `out` may be the same memory as the text in
+				  * `in`, or apart from it, but not overlap it
+				  * otherwise. */
 	unsigned in_cnt;
 	unsigned out_cnt;
+	enum afb_kind kind;
+	unsigned iv_len;
+	const void *iv; /* as the kernel's algorithm takes it, iv_len bytes:
+			 * "gcm(aes)" 12, "ccm(aes)" 16 in RFC 3610's form */
+	size_t aad_len; /* AEAD: the first bytes of `in` are AAD */
 	void *user;     /* the caller's own; never touched */
 	ssize_t result; /* bytes written to out, or -errno:
-			 * -EINVAL  a member of the op is wrong
-			 * -EFAULT  a buffer cannot be read or written
+			 * -EINVAL   a member of the op is wrong, or a length
+			 *           is not one the algorithm can have
+			 * -EBADMSG  AEAD: the tag is wrong; nothing has been
+			 *           written to out
+			 * -EMSGSIZE longer than AFB_CIPHER_MAX
+			 * -EFAULT   a buffer cannot be read or written
 			 * -ENOMEM, -EIO and what else the kernel's driver
-			 *          returned, with AFB_STRICT or where
-			 *          libcrypto has no such algorithm */
+			 *           returned, with AFB_STRICT or where
+			 *           libcrypto has no such algorithm, or
+			 *           cannot repeat what was begun in place */
 };
 
 /* ---- Queues ------------------------------------------------------------- */
@@ -256,14 +296,15 @@ int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
 struct afb_stream;
 
 /*
- * Opens a stream: one message at a time, fed in pieces of any size, up to the
+ * Opens a stream of a hash session: one message at a time, fed in pieces of any size, up to the
  * algorithm's own limit. Small pieces are gathered and cost no system call; the
  * kernel works on one buffer while the next is filled. A message that fits the
  * buffer holds no descriptor before its final; a longer one holds at most two.
  *
  * A stream belongs to one thread at a time and may move between threads freely.
  * A child of fork() may go on with a stream whose data still fits the buffer; a
- * longer one gives -ESTALE there, until it is reset. -ENOMEM.
+ * longer one gives -ESTALE there, until it is reset.
+ * -ENOMEM; -EINVAL: not a hash session.
  */
 int afb_stream_open(struct afb_stream **stream, struct afb_session *session);
 

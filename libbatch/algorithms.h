@@ -14,10 +14,12 @@
 struct afb_algorithm {
 	enum afb_type type;
 	const char *kernel;  /* as in /proc/crypto's "name" */
-	const char *fetch;   /* what libcrypto fetches it by */
-	const char *openssl; /* every name and OID, separated by ':' */
+	const char *fetch;   /* what libcrypto fetches it by; %u: key bits */
+	const char *openssl; /* digests: every name and OID, separated by ':' */
 	unsigned short digest_size;
 	unsigned short block_size;
+	unsigned short iv_len;
+	unsigned short keys; /* how many keys its key is made of, if not 1 */
 };
 
 /* The table's end is an entry whose kernel member is NULL. */

@@ -5,19 +5,19 @@
  */
 #include "backend.h"
 
-static int soft_open(struct afb_queue *queue)
+static int soft_queue_open(struct afb_queue *queue)
 {
 	(void)queue;
 	return 0;
 }
 
-static void soft_close(struct afb_queue *queue)
+static void soft_queue_close(struct afb_queue *queue)
 {
 	(void)queue;
 }
 
 const struct backend backend_soft = {
 	.id = AFB_BACKEND_SOFT,
-	.open = soft_open,
-	.close = soft_close,
+	.open = soft_queue_open,
+	.close = soft_queue_close,
 };

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backend_sync.c - one message after the other through libkcapi, for where
- * io_uring is not to be had. A handle serves one thread, so each queue has its
- * own for each session.
+ * backend_sync.c - one message after the other in blocking calls, for where
+ * io_uring is not to be had. Digests go through libkcapi, whose handles serve one
+ * thread: each queue has its own for each session.
  */
 #include <errno.h>
 #include <kcapi.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "counters.h"
+#include "request.h"
 
 static int sync_open(struct afb_queue *queue)
 {
@@ -23,12 +26,59 @@ static void sync_close(struct afb_queue *queue)
 	(void)queue;
 }
 
+/* What serves one session: libkcapi's handle for a hash, else an op socket. */
+struct sync_way {
+	struct kcapi_handle *handle;
+	int fd;
+	struct request request;
+};
+
 static void sync_forget(struct afb_queue *queue, struct queue_session *entry)
 {
+	struct sync_way *way = entry->way;
+
 	(void)queue;
-	if (entry->handle)
-		kcapi_md_destroy(entry->handle);
-	entry->handle = NULL;
+	if (!way)
+		return;
+	if (way->handle)
+		kcapi_md_destroy(way->handle);
+	if (way->fd >= 0)
+		close(way->fd);
+	request_free(&way->request);
+	free(way);
+	entry->way = NULL;
+}
+
+static int open_handle(struct sync_way *way, const struct afb_session *session)
+{
+	int ret = kcapi_md_init(&way->handle, session->name, 0);
+
+	if (ret) {
+		way->handle = NULL;
+		return ret;
+	}
+	if (session->key_len)
+		ret = kcapi_md_setkey(way->handle, session->key,
+				      session->key_len);
+	return ret;
+}
+
+static int open_way(struct afb_queue *queue, struct queue_session *entry)
+{
+	struct sync_way *way = calloc(1, sizeof(*way));
+	int ret = 0;
+
+	if (!way)
+		return -ENOMEM;
+	way->fd = -1;
+	entry->way = way;
+	if (entry->session->type == AFB_HASH)
+		ret = open_handle(way, entry->session);
+	else
+		ret = way->fd = opsocket_accept(entry->session->tfm);
+	if (ret < 0)
+		sync_forget(queue, entry);
+	return ret < 0 ? ret : 0;
 }
 
 /* libkcapi takes at most INT_MAX bytes at once. */
@@ -70,28 +120,52 @@ static ssize_t digest(struct kcapi_handle *handle, const struct afb_op *op,
 	return kcapi_md_final(handle, op->out[0].iov_base, size);
 }
 
+/*
+ * libkcapi takes a cipher's IV once for a handle and wants its input in one
+ * piece; an op socket of our own takes an op as it is.
+ */
+static ssize_t cipher(struct sync_way *way, const struct afb_op *op,
+		      struct afb_counters *burst, bool *touched)
+{
+	ssize_t ret = request_prepare(&way->request, op);
+
+	if (ret)
+		return ret;
+	burst->system_calls += 2;
+	burst->waits++;
+	ret = opsocket_send_message(way->fd, &way->request.message);
+	if (ret)
+		return ret;
+	*touched = op->session->type == AFB_SKCIPHER;
+	ret = opsocket_read_some(way->fd, way->request.result,
+				 way->request.result_size);
+	return request_finish(&way->request, op, ret);
+}
+
 static int sync_start(struct afb_queue *queue, struct queue_session *entry,
 		      struct afb_op *op)
 {
 	size_t size = entry->session->digest_size;
+	bool touched = false;
 	ssize_t ret;
 
-	if (!entry->handle) {
-		ret = kcapi_md_init(&entry->handle, entry->session->name, 0);
-		if (ret) {
-			entry->handle = NULL;
+	if (!entry->way) {
+		ret = open_way(queue, entry);
+		if (ret)
 			return ret;
-		}
 	}
 	counters_in_flight(&queue->burst, 1);
-	ret = digest(entry->handle, op, size, &queue->burst);
-	if (ret != (ssize_t)size) {
-		/* Its op socket may hold half a message. */
-		sync_forget(queue, entry);
-		if (ret >= 0)
+	if (entry->session->type == AFB_HASH) {
+		ret = digest(entry->way->handle, op, size, &queue->burst);
+		if (ret >= 0 && (size_t)ret != size)
 			ret = -EIO;
+	} else {
+		ret = cipher(entry->way, op, &queue->burst, &touched);
 	}
-	queue_end(queue, op, AFB_BACKEND_SYNC, ret);
+	/* After an error the op socket may hold half a message. */
+	if (ret < 0)
+		sync_forget(queue, entry);
+	queue_end(queue, op, AFB_BACKEND_SYNC, ret, touched);
 	return 0;
 }
 

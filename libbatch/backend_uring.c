@@ -24,6 +24,8 @@
 #include "clock.h"
 #include "counters.h"
 #include "fork.h"
+#include "op.h"
+#include "request.h"
 #include "uring_setup.h"
 
 /* Lanes beyond the depth, so that a burst of another session finds some. */
@@ -43,7 +45,7 @@ struct lane {
 struct slot {
 	struct afb_op *op; /* NULL: free */
 	struct queue_session *entry;
-	struct msghdr message;
+	struct request request;
 	uint32_t lane;
 	uint32_t round;
 	uint32_t next; /* in the list of free slots */
@@ -55,7 +57,7 @@ struct ways {
 	uint32_t free_slot;
 	uint32_t unowned_lane;
 	unsigned lane_count;
-	bool sockets_short; /* no more files; until an op gives its lane back */
+	bool short_of; /* files or the driver's room; until an op succeeds */
 	struct lane *lanes;
 	struct slot *slots;
 };
@@ -126,8 +128,11 @@ static int uring_open(struct afb_queue *queue)
 static void uring_close(struct afb_queue *queue)
 {
 	struct ways *ways = queue->ways;
+	unsigned i;
 
 	io_uring_queue_exit(&ways->ring);
+	for (i = 0; i < queue->depth; i++)
+		request_free(&ways->slots[i].request);
 	free(ways->lanes);
 	free(ways->slots);
 	free(ways);
@@ -197,7 +202,7 @@ static uint32_t lane_take(struct afb_queue *queue, struct queue_session *entry,
 		entry->idle_lanes = ways->lanes[lane].next;
 		return lane;
 	}
-	if (ways->sockets_short && queue->in_flight > 1)
+	if (ways->short_of && queue->in_flight > 1)
 		return NONE;
 	if (ways->unowned_lane == NONE && !steal_lane(queue))
 		return NONE;
@@ -255,17 +260,14 @@ static void prepare_send(struct ways *ways, struct slot *slot)
 	const struct afb_op *op = slot->op;
 
 	/* MSG_WAITALL makes a short send a failure, which stops the chain. */
-	if (op->in_cnt <= 1) {
+	if (op->session->type == AFB_HASH && op->in_cnt <= 1)
 		io_uring_prep_send(sqe, slot->lane,
 				   op->in_cnt ? op->in[0].iov_base : NULL,
 				   op->in_cnt ? op->in[0].iov_len : 0,
 				   MSG_WAITALL);
-	} else {
-		slot->message.msg_iov = (struct iovec *)op->in;
-		slot->message.msg_iovlen = op->in_cnt;
-		io_uring_prep_sendmsg(sqe, slot->lane, &slot->message,
+	else
+		io_uring_prep_sendmsg(sqe, slot->lane, &slot->request.message,
 				      MSG_WAITALL);
-	}
 	mark(ways, slot, sqe, STEP_SEND,
 	     IOSQE_FIXED_FILE | IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS);
 }
@@ -274,8 +276,8 @@ static void prepare_read(struct ways *ways, const struct slot *slot)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ways->ring);
 
-	io_uring_prep_read(sqe, slot->lane, slot->op->out[0].iov_base,
-			   slot->entry->session->digest_size, 0);
+	io_uring_prep_read(sqe, slot->lane, slot->request.result,
+			   slot->request.result_size, 0);
 	mark(ways, slot, sqe, STEP_READ, IOSQE_FIXED_FILE);
 }
 
@@ -294,6 +296,9 @@ static int start_chain(struct afb_queue *queue, struct queue_session *entry,
 		if (ret)
 			return ret;
 	}
+	ret = request_prepare(&slot->request, op);
+	if (ret)
+		return ret;
 	lane = lane_take(queue, entry, &fresh);
 	if (lane == NONE)
 		return -EAGAIN;
@@ -316,25 +321,35 @@ static int digest_in_pieces(struct afb_queue *queue, struct afb_op *op)
 	int ret;
 
 	queue->burst.system_calls += op->in_cnt + 4 +
-				     op_bytes(op) / OPSOCKET_SEND_MAX;
+				     op_bytes(op->in, op->in_cnt) /
+					     OPSOCKET_SEND_MAX;
 	ret = opsocket_digest(op->session->tfm, op->in, op->in_cnt,
 			      op->out[0].iov_base, size);
-	queue_end(queue, op, AFB_BACKEND_URING, ret ? ret : (ssize_t)size);
+	queue_end(queue, op, AFB_BACKEND_URING, ret ? ret : (ssize_t)size,
+		  false);
 	return 0;
 }
 
 static int uring_start(struct afb_queue *queue, struct queue_session *entry,
 		       struct afb_op *op)
 {
-	if (op->in_cnt > IOV_MAX || op_bytes(op) > OPSOCKET_SEND_MAX)
+	if (op->session->type == AFB_HASH &&
+	    (op->in_cnt > IOV_MAX ||
+	     op_bytes(op->in, op->in_cnt) > OPSOCKET_SEND_MAX))
 		return digest_in_pieces(queue, op);
 	return start_chain(queue, entry, op);
 }
 
 /* ---- Ending ------------------------------------------------------------- */
 
-static bool is_shortage(int error)
+/*
+ * Can the op be tried again when another has ended? Where no file is to be had
+ * for a lane, and where the driver's queue is full: ENOSPC, or EBUSY (padata).
+ */
+static bool is_shortage(enum step step, int error)
 {
+	if (step == STEP_READ)
+		return error == -ENOSPC || error == -EBUSY || error == -EAGAIN;
 	return error == -ENFILE || error == -EMFILE || error == -ENOMEM;
 }
 
@@ -345,7 +360,7 @@ static void release(struct ways *ways, struct slot *slot, bool failed)
 		lane_disown(ways, slot->lane);
 	} else {
 		lane_give(ways, slot->lane);
-		ways->sockets_short = false;
+		ways->short_of = false;
 	}
 	slot->op = NULL;
 	slot->next = ways->free_slot;
@@ -358,18 +373,17 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 	struct ways *ways = queue->ways;
 	struct afb_op *op = slot->op;
 
-	if (step == STEP_READ && result >= 0 &&
-	    (size_t)result != slot->entry->session->digest_size)
-		result = -EIO;
-	release(ways, slot, result < 0);
-	/* No socket to be had: the op can wait for the lane of another. */
-	if (step == STEP_ACCEPT && is_shortage(result) &&
-	    queue->in_flight > 1) {
-		ways->sockets_short = true;
+	if (is_shortage(step, result) && queue->in_flight > 1) {
+		release(ways, slot, true);
+		ways->short_of = true;
 		queue_again(queue, op);
-	} else {
-		queue_end(queue, op, AFB_BACKEND_URING, result);
+		return;
 	}
+	if (step == STEP_READ)
+		result = request_finish(&slot->request, op, result);
+	release(ways, slot, result < 0);
+	queue_end(queue, op, AFB_BACKEND_URING, result,
+		  step == STEP_READ && op->session->type == AFB_SKCIPHER);
 }
 
 /* Ends what has completed; returns how many ops that were. */

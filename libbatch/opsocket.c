@@ -13,6 +13,10 @@ static const char *type_name(enum afb_type type)
 	switch (type) {
 	case AFB_HASH:
 		return "hash";
+	case AFB_SKCIPHER:
+		return "skcipher";
+	case AFB_AEAD:
+		return "aead";
 	}
 	return "";
 }
@@ -60,6 +64,19 @@ int opsocket_tfm(enum afb_type type, const char *name, enum afb_fallback *why)
 	return fd;
 }
 
+int opsocket_set_key(int tfm, const void *key, size_t len)
+{
+	return setsockopt(tfm, SOL_ALG, ALG_SET_KEY, key, len) < 0 ? -errno : 0;
+}
+
+int opsocket_set_tag_len(int tfm, size_t len)
+{
+	/* The length is the option's length: there is no value. */
+	return setsockopt(tfm, SOL_ALG, ALG_SET_AEAD_AUTHSIZE, NULL, len) < 0 ?
+		       -errno :
+		       0;
+}
+
 int opsocket_accept(int fd)
 {
 	int op;
@@ -68,6 +85,27 @@ int opsocket_accept(int fd)
 		op = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 	while (op < 0 && errno == EINTR);
 	return op < 0 ? -errno : op;
+}
+
+ssize_t opsocket_buffer_size(int tfm)
+{
+	static const int options[] = { SO_SNDBUF, SO_RCVBUF };
+	ssize_t size = AFB_CIPHER_MAX;
+	long page = sysconf(_SC_PAGESIZE);
+	socklen_t len;
+	int value, i;
+
+	/* Op sockets begin with the same defaults as their tfm socket. */
+	for (i = 0; i < 2; i++) {
+		len = sizeof(value);
+		if (getsockopt(tfm, SOL_SOCKET, options[i], &value, &len) < 0)
+			return -errno;
+		/* crypto/af_alg.c rounds down to pages, but for the first. */
+		value = value < page ? page : value & -page;
+		if (value < size)
+			size = value;
+	}
+	return size;
 }
 
 static int send_part(int fd, const void *data, size_t len, int flags)
@@ -97,16 +135,38 @@ int opsocket_send(int fd, const void *data, size_t len, bool more)
 	return send_part(fd, at, len, more ? MSG_MORE : 0);
 }
 
-int opsocket_read(int fd, void *result, size_t size)
+ssize_t opsocket_read_some(int fd, void *result, size_t size)
 {
 	ssize_t got;
 
 	do
 		got = read(fd, result, size);
 	while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
+int opsocket_read(int fd, void *result, size_t size)
+{
+	ssize_t got = opsocket_read_some(fd, result, size);
+
 	if (got < 0)
-		return -errno;
+		return got;
 	return (size_t)got == size ? 0 : -EIO;
+}
+
+int opsocket_send_message(int fd, const struct msghdr *message)
+{
+	ssize_t sent;
+	size_t size = 0, i;
+
+	for (i = 0; i < message->msg_iovlen; i++)
+		size += message->msg_iov[i].iov_len;
+	do
+		sent = sendmsg(fd, message, 0);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return -errno;
+	return (size_t)sent == size ? 0 : -EIO;
 }
 
 static int send_message(int fd, const struct iovec *in, unsigned in_cnt)
@@ -144,12 +204,8 @@ int opsocket_digest_size(int tfm)
 	fd = opsocket_accept(tfm);
 	if (fd < 0)
 		return fd;
-	do
-		got = read(fd, digest, sizeof(digest));
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		got = -errno;
-	else if (got == 0 || got > AFB_DIGEST_MAX)
+	got = opsocket_read_some(fd, digest, sizeof(digest));
+	if (got == 0 || got > AFB_DIGEST_MAX)
 		got = -EIO;
 	close(fd);
 	return got;

@@ -8,6 +8,7 @@
 #define AFB_OPSOCKET_H
 
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -28,6 +29,24 @@
  * NO_AF_ALG, NOT_OFFERED or NO_RESOURCES.
  */
 int opsocket_tfm(enum afb_type type, const char *name, enum afb_fallback *why);
+
+/* Gives a tfm socket its key. -EINVAL: not of a length it can have. */
+int opsocket_set_key(int tfm, const void *key, size_t len);
+
+/* Sets the length of an AEAD's tags. -EINVAL: not one it can have. */
+int opsocket_set_tag_len(int tfm, size_t len);
+
+/*
+ * Most bytes a cipher's op socket can take in and give back at once: what exceeds
+ * the socket's buffers would wait for ever. -errno.
+ */
+ssize_t opsocket_buffer_size(int tfm);
+
+/* Sends a message that has been prepared, whole. */
+int opsocket_send_message(int fd, const struct msghdr *message);
+
+/* Reads up to @size bytes; returns how many there were. */
+ssize_t opsocket_read_some(int fd, void *result, size_t size);
 
 /* An op socket of a tfm socket, or a clone of a hash op socket's state. */
 int opsocket_accept(int fd);

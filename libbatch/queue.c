@@ -12,7 +12,7 @@
 #include "counters.h"
 #include "fork.h"
 #include "log.h"
-#include "soft.h"
+#include "op.h"
 
 /* ---- Fifos -------------------------------------------------------------- */
 
@@ -117,23 +117,6 @@ static struct queue_session *meet_session(struct afb_queue *queue,
 
 /* ---- Ops ---------------------------------------------------------------- */
 
-size_t op_bytes(const struct afb_op *op)
-{
-	size_t bytes = 0;
-	unsigned i;
-
-	for (i = 0; i < op->in_cnt; i++)
-		bytes += op->in[i].iov_len;
-	return bytes;
-}
-
-static bool op_is_valid(const struct afb_op *op)
-{
-	return op->session && (op->in || !op->in_cnt) && op->out_cnt == 1 &&
-	       op->out && op->out[0].iov_base &&
-	       op->out[0].iov_len >= op->session->digest_size;
-}
-
 /* What an op ended with before anything could be tried, or in the end. */
 static void end(struct afb_queue *queue, struct afb_op *op, ssize_t result)
 {
@@ -148,16 +131,9 @@ static void end(struct afb_queue *queue, struct afb_op *op, ssize_t result)
 
 static int by_software(struct afb_queue *queue, struct afb_op *op)
 {
-	EVP_MD *md = session_soft(op->session);
+	const struct soft *soft = session_soft(op->session);
 
-	if (!md)
-		return -ENOENT;
-	if (!queue->scratch)
-		queue->scratch = EVP_MD_CTX_new();
-	if (!queue->scratch)
-		return -ENOMEM;
-	return soft_digest(queue->scratch, md, op->in, op->in_cnt,
-			   op->out[0].iov_base);
+	return soft ? soft_run(&queue->scratch, soft, op) : -ENOENT;
 }
 
 /* Why an op that should have gone by the queue's back end goes to software. */
@@ -172,6 +148,7 @@ static enum afb_fallback why_soft(const struct afb_queue *queue,
 	case -EMFILE:
 	case -ENFILE:
 	case -ENOMEM:
+	case -EMSGSIZE:
 		return AFB_FALLBACK_NO_RESOURCES;
 	}
 	return AFB_FALLBACK_KERNEL_ERROR;
@@ -184,26 +161,33 @@ static void end_by_software(struct afb_queue *queue, struct afb_op *op,
 	int ret = by_software(queue, op);
 
 	if (ret) {
-		end(queue, op, error ? error : ret);
+		end(queue, op, error && ret == -ENOENT ? error : ret);
 		return;
 	}
 	counters_message(&queue->burst, AFB_BACKEND_SOFT,
-			 why_soft(queue, op, error), op_bytes(op));
-	end(queue, op, op->session->digest_size);
+			 why_soft(queue, op, error),
+			 op_bytes(op->in, op->in_cnt));
+	end(queue, op, op_result_size(op));
+}
+
+/* Errors that say something of the op: software would say no other. */
+static bool is_final(ssize_t result)
+{
+	return result >= 0 || result == -EFAULT || result == -EBADMSG ||
+	       result == -EINVAL;
 }
 
 void queue_end(struct afb_queue *queue, struct afb_op *op,
-	       enum afb_backend backend, ssize_t result)
+	       enum afb_backend backend, ssize_t result, bool touched)
 {
 	queue->in_flight--;
-	/* A bad pointer is the caller's: software would only crash on it. */
-	if (result < 0 && result != -EFAULT) {
+	if (!is_final(result) && !touched) {
 		end_by_software(queue, op, result);
 		return;
 	}
 	if (result >= 0)
 		counters_message(&queue->burst, backend, queue->why,
-				 op_bytes(op));
+				 op_bytes(op->in, op->in_cnt));
 	end(queue, op, result);
 }
 
@@ -216,14 +200,20 @@ void queue_again(struct afb_queue *queue, struct afb_op *op)
 /* Starts one op; -EAGAIN if it has to wait for another to end. */
 static int start(struct afb_queue *queue, struct afb_op *op)
 {
-	int ret;
+	int ret = op_check(op);
 
-	if (!op_is_valid(op)) {
-		end(queue, op, -EINVAL);
+	/* An empty text has an empty result; the kernel would wait for more. */
+	if (ret || (op->session->type == AFB_SKCIPHER && !op_text_size(op))) {
+		end(queue, op, ret);
 		return 0;
 	}
 	if (op->session->tfm < 0 || queue->backend->id == AFB_BACKEND_SOFT) {
 		end_by_software(queue, op, 0);
+		return 0;
+	}
+	if (op_bytes(op->in, op->in_cnt) + op->session->tag_len >
+	    op->session->send_max) {
+		end_by_software(queue, op, -EMSGSIZE);
 		return 0;
 	}
 	queue->in_flight++;
@@ -232,7 +222,7 @@ static int start(struct afb_queue *queue, struct afb_op *op)
 	if (ret == -EAGAIN)
 		queue->in_flight--;
 	else if (ret)
-		queue_end(queue, op, queue->backend->id, ret);
+		queue_end(queue, op, queue->backend->id, ret, false);
 	else
 		counters_in_flight(&queue->burst, queue->in_flight);
 	return ret == -EAGAIN ? ret : 0;
@@ -294,7 +284,7 @@ static int check_params(const struct afb_queue_params *params)
 
 static void free_queue(struct afb_queue *queue)
 {
-	EVP_MD_CTX_free(queue->scratch);
+	soft_scratch_free(&queue->scratch);
 	free(queue->waiting.ops);
 	free(queue->ended.ops);
 	free(queue);

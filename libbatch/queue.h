@@ -7,6 +7,7 @@
 #define AFB_QUEUE_H
 
 #include "session.h"
+#include "soft.h"
 
 struct backend;
 
@@ -25,7 +26,7 @@ struct queue_session {
 	unsigned held; /* ops of it accepted and not yet ended */
 	union {
 		unsigned idle_lanes; /* uring: head of a list of lanes */
-		struct kcapi_handle *handle; /* sync */
+		struct sync_way *way; /* sync */
 	};
 };
 
@@ -46,17 +47,18 @@ struct afb_queue {
 	struct queue_session *buckets[QUEUE_BUCKETS];
 	struct queue_session *last; /* found last: bursts repeat it */
 
-	EVP_MD_CTX *scratch; /* for ops that go to software */
+	struct soft_scratch scratch; /* for ops that go to software */
 	struct afb_counters burst;
 	struct afb_counters counters;
 };
 
 /*
- * An op has ended, by the queue's back end or another: @result is its result,
- * the digest being in place. An error makes the queue try software first.
+ * An op has ended, by the queue's back end or another, with @result. An error that
+ * is not of the op's own making makes the queue try software first, unless
+ * @touched: then the kernel may have begun to write over what was to be read.
  */
 void queue_end(struct afb_queue *queue, struct afb_op *op,
-	       enum afb_backend backend, ssize_t result);
+	       enum afb_backend backend, ssize_t result, bool touched);
 
 /* What the queue keeps for a session it has seen. */
 struct queue_session *queue_session(struct afb_queue *queue,
@@ -64,7 +66,5 @@ struct queue_session *queue_session(struct afb_queue *queue,
 
 /* Puts an op that start() had taken back in front, for another try. */
 void queue_again(struct afb_queue *queue, struct afb_op *op);
-
-size_t op_bytes(const struct afb_op *op);
 
 #endif

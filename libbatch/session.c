@@ -5,6 +5,7 @@
  * decided here, once, and told by the getters.
  */
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,8 @@ void session_put(struct afb_session *session)
 	drop_idle_lanes(session);
 	if (session->tfm >= 0)
 		close(session->tfm);
-	soft_release(session->soft);
+	soft_close(session->soft);
+	OPENSSL_clear_free(session->key, session->key_len);
 	pthread_mutex_destroy(&session->lock);
 	free(session);
 }
@@ -54,52 +56,89 @@ void afb_session_close(struct afb_session *session)
 	session_put(session);
 }
 
-static EVP_MD *soft_once(struct afb_session *session)
+static struct soft *soft_once(struct afb_session *session)
 {
-	EVP_MD *md;
+	struct soft *soft;
 
 	pthread_mutex_lock(&session->lock);
 	if (!session->soft && session->alg)
-		session->soft = soft_fetch(session->alg);
-	md = session->soft;
+		session->soft = soft_open(session->alg, session->key_len);
+	soft = session->soft;
 	pthread_mutex_unlock(&session->lock);
-	return md;
+	return soft;
 }
 
-EVP_MD *session_soft(struct afb_session *session)
+struct soft *session_soft(struct afb_session *session)
 {
 	if (session->strict && session->backend != AFB_BACKEND_SOFT)
 		return NULL;
 	return soft_once(session);
 }
 
-/* Binds the kernel's tfm and learns the digest's size from it. */
+static int learn_digest_size(struct afb_session *session)
+{
+	int size = opsocket_digest_size(session->tfm);
+
+	if (size < 0)
+		return size;
+	if (session->alg && size != session->alg->digest_size)
+		return -EIO;
+	session->digest_size = size;
+	return 0;
+}
+
+static int learn_send_max(struct afb_session *session)
+{
+	ssize_t size = opsocket_buffer_size(session->tfm);
+
+	if (size < 0)
+		return size;
+	session->send_max = size;
+	return 0;
+}
+
+/* Key, tag length and sizes, as far as the type has them. */
+static int set_up_tfm(struct afb_session *session)
+{
+	int ret = 0;
+
+	if (session->key_len)
+		ret = opsocket_set_key(session->tfm, session->key,
+				       session->key_len);
+	if (!ret && session->type == AFB_AEAD)
+		ret = opsocket_set_tag_len(session->tfm, session->tag_len);
+	if (!ret)
+		ret = session->type == AFB_HASH ? learn_digest_size(session) :
+						  learn_send_max(session);
+	return ret;
+}
+
+static enum afb_fallback why_after(int error)
+{
+	if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+		return AFB_FALLBACK_NO_RESOURCES;
+	return AFB_FALLBACK_KERNEL_ERROR;
+}
+
 static int open_kernel(struct afb_session *session)
 {
 	enum afb_fallback why = AFB_FALLBACK_NONE;
-	int size;
+	int ret;
 
 	session->tfm = opsocket_tfm(session->type, session->name, &why);
 	if (session->tfm < 0) {
 		session->why = why;
-		size = session->tfm;
+		ret = session->tfm;
 		session->tfm = -1;
-		return size;
+		return ret;
 	}
-	size = opsocket_digest_size(session->tfm);
-	if (size > 0 && session->alg && size != session->alg->digest_size)
-		size = -EIO;
-	if (size < 0) {
-		session->why = size == -EMFILE || size == -ENFILE ||
-					       size == -ENOMEM ?
-				       AFB_FALLBACK_NO_RESOURCES :
-				       AFB_FALLBACK_KERNEL_ERROR;
-		close(session->tfm);
-		session->tfm = -1;
-		return size;
-	}
-	session->digest_size = size;
-	return 0;
+	ret = set_up_tfm(session);
+	if (!ret)
+		return 0;
+	session->why = why_after(ret);
+	close(session->tfm);
+	session->tfm = -1;
+	return ret;
 }
 
 /* Software in the kernel's place: @err is what stands in the way there. */
@@ -107,6 +146,10 @@ static int open_soft(struct afb_session *session, int err)
 {
 	if (session->strict && err)
 		return err;
+	/* A key that the kernel's algorithm cannot have, or lacks. */
+	if (err == -ENOKEY ||
+	    (err == -EINVAL && session->why == AFB_FALLBACK_KERNEL_ERROR))
+		return -EINVAL;
 	if (!soft_once(session))
 		return session->why == AFB_FALLBACK_NO_RESOURCES ? err :
 								   -ENOENT;
@@ -151,12 +194,34 @@ static bool more_than_one_cpu(void)
 	       CPU_COUNT(&cpus) > 1;
 }
 
-static int check_params(const struct afb_session_params *params)
+static int check_params(const struct afb_session_params *params,
+			enum afb_type type)
 {
 	if (params->size != sizeof(*params) ||
 	    (unsigned)params->backend >= AFB_BACKENDS ||
-	    (params->flags & ~AFB_STRICT))
+	    (params->flags & ~AFB_STRICT) ||
+	    (params->key_len && !params->key))
 		return -EINVAL;
+	/* A cipher without a key, or a tag where there can be none. */
+	if (type != AFB_HASH && !params->key_len)
+		return -EINVAL;
+	if (params->tag_len > 64 || (type != AFB_AEAD && params->tag_len))
+		return -EINVAL;
+	return 0;
+}
+
+static int take_params(struct afb_session *session,
+		       const struct afb_session_params *params)
+{
+	session->strict = params->flags & AFB_STRICT;
+	if (session->type == AFB_AEAD)
+		session->tag_len = params->tag_len ? params->tag_len : 16;
+	if (!params->key_len)
+		return 0;
+	session->key = OPENSSL_memdup(params->key, params->key_len);
+	if (!session->key)
+		return -ENOMEM;
+	session->key_len = params->key_len;
 	return 0;
 }
 
@@ -169,10 +234,12 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 
 	if (!params)
 		params = &defaults;
-	ret = check_params(params);
-	if (ret || type != AFB_HASH || !name || !*name ||
-	    strlen(name) > OPSOCKET_NAME_MAX)
+	if ((type != AFB_HASH && type != AFB_SKCIPHER && type != AFB_AEAD) ||
+	    !name || !*name || strlen(name) > OPSOCKET_NAME_MAX)
 		return -EINVAL;
+	ret = check_params(params, type);
+	if (ret)
+		return ret;
 
 	session = calloc(1, sizeof(*session));
 	if (!session)
@@ -183,10 +250,12 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 	strcpy(session->name, name);
 	session->alg = afb_algorithm_find(type, name);
 	session->tfm = -1;
-	session->strict = params->flags & AFB_STRICT;
+	session->send_max = SIZE_MAX;
 	session->overlap = more_than_one_cpu();
 
-	ret = choose(session, params->backend);
+	ret = take_params(session, params);
+	if (!ret)
+		ret = choose(session, params->backend);
 	if (ret) {
 		session_put(session);
 		return ret;

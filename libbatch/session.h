@@ -6,7 +6,6 @@
 #ifndef AFB_SESSION_H
 #define AFB_SESSION_H
 
-#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 #include "algorithms.h"
 #include "opsocket.h"
 
+struct soft;
 struct stream_lane;
 
 /* Idle stream lanes a session keeps for the next stream. */
@@ -26,7 +26,11 @@ struct afb_session {
 	enum afb_type type;
 	char name[OPSOCKET_NAME_MAX + 1];
 	const struct afb_algorithm *alg; /* NULL: the table has no such */
-	size_t digest_size;
+	uint8_t *key;
+	size_t key_len;
+	size_t tag_len; /* 0 unless AEAD */
+	size_t digest_size; /* 0 unless hash */
+	size_t send_max; /* longest message one request of the kernel takes */
 	int tfm; /* -1: the kernel does not serve this session */
 	enum afb_backend backend;
 	enum afb_fallback why;
@@ -34,7 +38,7 @@ struct afb_session {
 	bool overlap; /* a second CPU can hash while the caller fills */
 
 	pthread_mutex_t lock;
-	EVP_MD *soft; /* fetched at first need */
+	struct soft *soft; /* opened at first need */
 	struct stream_lane *idle;
 	unsigned idle_count;
 };
@@ -46,6 +50,6 @@ void session_put(struct afb_session *session);
  * The session's algorithm in software, to fall back on: NULL where there is none
  * or the session is strict about its back end. Any thread.
  */
-EVP_MD *session_soft(struct afb_session *session);
+struct soft *session_soft(struct afb_session *session);
 
 #endif

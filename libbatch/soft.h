@@ -8,16 +8,29 @@
 #define AFB_SOFT_H
 
 #include <openssl/evp.h>
-#include <sys/uio.h>
 
 #include "algorithms.h"
 
-/* The digest, to be given back with soft_release(); NULL if there is none. */
-EVP_MD *soft_fetch(const struct afb_algorithm *alg);
-void soft_release(EVP_MD *md);
+/* What libcrypto calls an algorithm: one of the two, by its type. */
+struct soft {
+	EVP_MD *md;
+	EVP_CIPHER *cipher;
+};
 
-/* One whole message. @scratch is any context of the caller's. 0 or -EIO. */
-int soft_digest(EVP_MD_CTX *scratch, const EVP_MD *md, const struct iovec *in,
-		unsigned in_cnt, void *digest);
+/* Contexts to work in, made at first need: one thread's. Starts as zero. */
+struct soft_scratch {
+	EVP_MD_CTX *md;
+	EVP_CIPHER_CTX *cipher;
+};
+
+/* The algorithm for keys of that length; NULL if there is none. */
+struct soft *soft_open(const struct afb_algorithm *alg, size_t key_len);
+void soft_close(struct soft *soft);
+
+/* The whole of an op that op_check() has passed. 0 or what its result is. */
+int soft_run(struct soft_scratch *scratch, const struct soft *soft,
+	     const struct afb_op *op);
+
+void soft_scratch_free(struct soft_scratch *scratch);
 
 #endif

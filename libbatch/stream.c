@@ -123,16 +123,16 @@ static enum afb_fallback why_after(int error)
  */
 static int turn_to_soft(struct afb_stream *stream, int error)
 {
-	EVP_MD *md = session_soft(stream->session);
+	const struct soft *soft = session_soft(stream->session);
 
 	drop_lane(stream);
-	if (!md)
+	if (!soft)
 		return broken(stream, error ? error : -ENOMEM);
 	if (!stream->soft)
 		stream->soft = EVP_MD_CTX_new();
 	if (!stream->soft)
 		return broken(stream, -ENOMEM);
-	if (!EVP_DigestInit_ex2(stream->soft, md, NULL) ||
+	if (!EVP_DigestInit_ex2(stream->soft, soft->md, NULL) ||
 	    !EVP_DigestUpdate(stream->soft, stream->sent.data,
 			      stream->sent.used) ||
 	    !EVP_DigestUpdate(stream->soft, stream->fill.data,
@@ -231,8 +231,11 @@ static enum state state_now(struct afb_stream *stream)
 
 int afb_stream_open(struct afb_stream **opened, struct afb_session *session)
 {
-	struct afb_stream *stream = calloc(1, sizeof(*stream));
+	struct afb_stream *stream;
 
+	if (session->type != AFB_HASH)
+		return -EINVAL;
+	stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return -ENOMEM;
 	stream->session = session_get(session);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op.c - see op.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "op.h"
+
+size_t op_bytes(const struct iovec *pieces, unsigned count)
+{
+	size_t bytes = 0;
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		bytes += pieces[i].iov_len;
+	return bytes;
+}
+
+/* Bytes of `in` that are not text. */
+static size_t frame_size(const struct afb_op *op)
+{
+	if (op->session->type != AFB_AEAD)
+		return 0;
+	return op->aad_len +
+	       (op->kind == AFB_DECRYPT ? op->session->tag_len : 0);
+}
+
+size_t op_text_size(const struct afb_op *op)
+{
+	return op_bytes(op->in, op->in_cnt) - frame_size(op);
+}
+
+size_t op_result_size(const struct afb_op *op)
+{
+	if (op->session->type == AFB_HASH)
+		return op->session->digest_size;
+	if (op->session->type == AFB_AEAD && op->kind == AFB_ENCRYPT)
+		return op_text_size(op) + op->session->tag_len;
+	return op_text_size(op);
+}
+
+static int check_cipher(const struct afb_op *op)
+{
+	const struct afb_algorithm *alg = op->session->alg;
+	size_t bytes = op_bytes(op->in, op->in_cnt);
+
+	if ((op->kind != AFB_ENCRYPT && op->kind != AFB_DECRYPT) ||
+	    op->iv_len > AFB_IV_MAX || (op->iv_len && !op->iv) ||
+	    (alg && op->iv_len != alg->iv_len) || op->aad_len > bytes ||
+	    frame_size(op) > bytes)
+		return -EINVAL;
+	if (bytes + op->session->tag_len > AFB_CIPHER_MAX)
+		return -EMSGSIZE;
+	return 0;
+}
+
+int op_check(const struct afb_op *op)
+{
+	int ret = 0;
+
+	if (!op->session || (!op->in && op->in_cnt) ||
+	    (!op->out && op->out_cnt))
+		return -EINVAL;
+	if (op->session->type == AFB_HASH) {
+		if (op->out_cnt != 1 || !op->out[0].iov_base)
+			return -EINVAL;
+	} else {
+		ret = check_cipher(op);
+	}
+	if (!ret && op_bytes(op->out, op->out_cnt) < op_result_size(op))
+		ret = -EINVAL;
+	return ret;
+}
+
+void op_gather(void *to, const struct iovec *pieces, size_t offset, size_t len)
+{
+	char *at = to;
+	size_t part;
+
+	for (; len; pieces++) {
+		if (offset >= pieces->iov_len) {
+			offset -= pieces->iov_len;
+			continue;
+		}
+		part = pieces->iov_len - offset;
+		if (part > len)
+			part = len;
+		memcpy(at, (const char *)pieces->iov_base + offset, part);
+		at += part;
+		len -= part;
+		offset = 0;
+	}
+}
+
+void op_scatter(const struct iovec *pieces, const void *from, size_t len)
+{
+	const char *at = from;
+	size_t part;
+
+	for (; len; pieces++) {
+		part = pieces->iov_len < len ? pieces->iov_len : len;
+		if (!part)
+			continue;
+		memcpy(pieces->iov_base, at, part);
+		at += part;
+		len -= part;
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * op.h - what an op asks for, in numbers: checks and lengths for every type of
+ * session, and the copying between its pieces and one buffer.
+ */
+#ifndef AFB_OP_H
+#define AFB_OP_H
+
+#include <stdbool.h>
+
+#include "session.h"
+
+/* Bytes in all pieces. */
+size_t op_bytes(const struct iovec *pieces, unsigned count);
+
+/* 0, -EINVAL or -EMSGSIZE. After it the two functions below may be called. */
+int op_check(const struct afb_op *op);
+
+/* Bytes the result has. */
+size_t op_result_size(const struct afb_op *op);
+
+/* The text of a cipher op: bytes without AAD and tag. */
+size_t op_text_size(const struct afb_op *op);
+
+/* Copies @len bytes from @offset on out of the pieces, or into them. */
+void op_gather(void *to, const struct iovec *pieces, size_t offset, size_t len);
+void op_scatter(const struct iovec *pieces, const void *from, size_t len);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.h - an op in the form AF_ALG takes: one message to send, with what the
+ * kernel must know in control messages, and one buffer to read the result into.
+ *
+ * The result is read straight into the caller's memory where that is one piece
+ * and every byte of it may be seen. An AEAD's is read into memory of our own: the
+ * kernel gives the AAD back before the text, and writes plaintext before it has
+ * verified the tag.
+ */
+#ifndef AFB_REQUEST_H
+#define AFB_REQUEST_H
+
+#include <linux/if_alg.h>
+#include <sys/socket.h>
+
+#include "op.h"
+
+#define REQUEST_CONTROL                                     \
+	(2 * CMSG_SPACE(sizeof(uint32_t)) +                 \
+	 CMSG_SPACE(sizeof(struct af_alg_iv) + AFB_IV_MAX))
+
+/* Belongs to a slot or a queue, and is used for one op after the other. */
+struct request {
+	struct msghdr message; /* valid until the op ends */
+	void *result;
+	size_t result_size; /* to read; at least 1 */
+	uint8_t *bounce;
+	size_t bounce_size;
+	_Alignas(struct cmsghdr) uint8_t control[REQUEST_CONTROL];
+};
+
+/* 0 or -ENOMEM. @op has passed op_check(). */
+int request_prepare(struct request *request, const struct afb_op *op);
+
+/*
+ * What became of it: @read is the number of bytes read or -errno. Puts the result
+ * where the caller wants it, and returns its size or -errno.
+ */
+ssize_t request_finish(struct request *request, const struct afb_op *op,
+		       ssize_t read);
+
+/* Wipes and frees what the request holds. */
+void request_free(struct request *request);
+
+#endif
