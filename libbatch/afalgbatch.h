@@ -287,6 +287,8 @@ int afb_flush(struct afb_queue *queue);
  *
  * -EINVAL  @min is larger than @max
  * -EXDEV   the queue's ops were begun by another, living thread
+ * -EAGAIN, -ENOMEM, ...
+ *          from io_uring_enter(2); the ops are still accepted
  */
 int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
 	     unsigned min, const struct timespec *timeout);

@@ -156,7 +156,11 @@ static int sync_start(struct afb_queue *queue, struct queue_session *entry,
 	}
 	counters_in_flight(&queue->burst, 1);
 	if (entry->session->type == AFB_HASH) {
+		errno = 0;
 		ret = digest(entry->way->handle, op, size, &queue->burst);
+		/* libkcapi hands on send(2)'s -1 as it is. */
+		if (ret == -1 && errno)
+			ret = -errno;
 		if (ret >= 0 && (size_t)ret != size)
 			ret = -EIO;
 	} else {

@@ -49,6 +49,8 @@ struct slot {
 	uint32_t lane;
 	uint32_t round;
 	uint32_t next; /* in the list of free slots */
+	bool fresh; /* its chain begins with an accept */
+	bool cut; /* see mend_cut_chain() */
 };
 
 struct ways {
@@ -222,6 +224,46 @@ static void lane_give(struct ways *ways, uint32_t lane)
 
 /* ---- Starting ----------------------------------------------------------- */
 
+static struct slot *slot_of(struct ways *ways, uint64_t user_data)
+{
+	return &ways->slots[(uint32_t)user_data >> 2];
+}
+
+static enum step step_of(uint64_t user_data)
+{
+	return user_data & 3;
+}
+
+/*
+ * The kernel stops in the middle of a submission when it has no memory for a
+ * request, and then runs the chain it was in as far as that has come: a read
+ * left for the next submission would no longer wait for its send, and take the
+ * digest of nothing for a result. What is left of such a chain is still ours: it
+ * becomes nothing, and the op goes to software. Its lane is not used again until
+ * the ring is made anew, for the send may still be to come.
+ */
+static void mend_cut_chain(struct ways *ways)
+{
+	unsigned at = IO_URING_READ_ONCE(*ways->ring.sq.khead);
+	struct io_uring_sqe *sqe;
+	struct slot *slot;
+	uint64_t user_data;
+
+	sqe = &ways->ring.sq.sqes[at & *ways->ring.sq.kring_mask];
+	slot = slot_of(ways, sqe->user_data);
+	if (step_of(sqe->user_data) == (slot->fresh ? STEP_ACCEPT : STEP_SEND))
+		return;
+	slot->cut = true;
+	do {
+		sqe = &ways->ring.sq.sqes[at++ & *ways->ring.sq.kring_mask];
+		user_data = sqe->user_data;
+		io_uring_prep_nop(sqe);
+		sqe->user_data = user_data;
+		if (step_of(user_data) != STEP_READ)
+			sqe->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
+	} while (step_of(user_data) != STEP_READ);
+}
+
 static int submit(struct afb_queue *queue)
 {
 	struct ways *ways = queue->ways;
@@ -231,6 +273,8 @@ static int submit(struct afb_queue *queue)
 		queue->burst.system_calls++;
 		ret = io_uring_submit_and_get_events(&ways->ring);
 	} while (ret == -EINTR);
+	if (io_uring_sq_ready(&ways->ring))
+		mend_cut_chain(ways);
 	return ret < 0 ? ret : 0;
 }
 
@@ -295,6 +339,8 @@ static int start_chain(struct afb_queue *queue, struct queue_session *entry,
 		ret = submit(queue);
 		if (ret)
 			return ret;
+		if (io_uring_sq_space_left(&ways->ring) < URING_STEPS)
+			return queue->in_flight > 1 ? -EAGAIN : -EBUSY;
 	}
 	ret = request_prepare(&slot->request, op);
 	if (ret)
@@ -307,6 +353,8 @@ static int start_chain(struct afb_queue *queue, struct queue_session *entry,
 	slot->entry = entry;
 	slot->lane = lane;
 	slot->round++;
+	slot->fresh = fresh;
+	slot->cut = false;
 	if (fresh)
 		prepare_accept(ways, slot);
 	prepare_send(ways, slot);
@@ -314,18 +362,38 @@ static int start_chain(struct afb_queue *queue, struct queue_session *entry,
 	return 0;
 }
 
-/* More than one send can carry: in pieces, at once, on a socket of its own. */
-static int digest_in_pieces(struct afb_queue *queue, struct afb_op *op)
+/* One op in blocking calls, on an op socket made for it. */
+static ssize_t run_alone(struct afb_queue *queue, const struct afb_op *op,
+			 struct request *request)
 {
-	size_t size = op->session->digest_size;
-	int ret;
+	const struct afb_session *session = op->session;
+	ssize_t ret;
+	int fd;
 
 	queue->burst.system_calls += op->in_cnt + 4 +
 				     op_bytes(op->in, op->in_cnt) /
 					     OPSOCKET_SEND_MAX;
-	ret = opsocket_digest(op->session->tfm, op->in, op->in_cnt,
-			      op->out[0].iov_base, size);
-	queue_end(queue, op, AFB_BACKEND_URING, ret ? ret : (ssize_t)size,
+	if (session->type == AFB_HASH) {
+		ret = opsocket_digest(session->tfm, op->in, op->in_cnt,
+				      op->out[0].iov_base,
+				      session->digest_size);
+		return ret ? ret : (ssize_t)session->digest_size;
+	}
+	fd = opsocket_accept(session->tfm);
+	if (fd < 0)
+		return fd;
+	ret = opsocket_send_message(fd, &request->message);
+	if (!ret)
+		ret = opsocket_read_some(fd, request->result,
+					 request->result_size);
+	close(fd);
+	return request_finish(request, op, ret);
+}
+
+/* A digest of more than one send can carry. */
+static int digest_in_pieces(struct afb_queue *queue, struct afb_op *op)
+{
+	queue_end(queue, op, AFB_BACKEND_URING, run_alone(queue, op, NULL),
 		  false);
 	return 0;
 }
@@ -357,7 +425,8 @@ static bool is_shortage(enum step step, int error)
 static void release(struct ways *ways, struct slot *slot, bool failed)
 {
 	if (failed) {
-		lane_disown(ways, slot->lane);
+		if (!slot->cut)
+			lane_disown(ways, slot->lane);
 	} else {
 		lane_give(ways, slot->lane);
 		ways->short_of = false;
@@ -368,22 +437,38 @@ static void release(struct ways *ways, struct slot *slot, bool failed)
 }
 
 static void end_slot(struct afb_queue *queue, struct slot *slot,
-		     enum step step, int result)
+		     enum step step, ssize_t result)
 {
 	struct ways *ways = queue->ways;
 	struct afb_op *op = slot->op;
+	bool failed, touched;
 
+	if (slot->cut) {
+		step = STEP_SEND;
+		result = result < 0 ? result : -ENOMEM;
+	}
 	if (is_shortage(step, result) && queue->in_flight > 1) {
 		release(ways, slot, true);
 		ways->short_of = true;
 		queue_again(queue, op);
 		return;
 	}
-	if (step == STEP_READ)
+	failed = result < 0;
+	touched = step == STEP_READ && op->session->type == AFB_SKCIPHER;
+	if (step == STEP_READ) {
 		result = request_finish(&slot->request, op, result);
-	release(ways, slot, result < 0);
-	queue_end(queue, op, AFB_BACKEND_URING, result,
-		  step == STEP_READ && op->session->type == AFB_SKCIPHER);
+		failed = result < 0;
+	} else if (result == -ECANCELED) {
+		/*
+		 * A request further on in the chain was refused, and its error
+		 * kept silent. By blocking calls it shows; software must not
+		 * be led to an address that the kernel refused.
+		 */
+		result = run_alone(queue, op, &slot->request);
+		touched = true;
+	}
+	release(ways, slot, failed);
+	queue_end(queue, op, AFB_BACKEND_URING, result, touched);
 }
 
 /* Ends what has completed; returns how many ops that were. */
@@ -395,9 +480,10 @@ static unsigned drain(struct afb_queue *queue)
 	struct slot *slot;
 
 	io_uring_for_each_cqe(&ways->ring, head, cqe) {
-		slot = &ways->slots[(uint32_t)cqe->user_data >> 2];
+		slot = slot_of(ways, cqe->user_data);
 		if (slot->op && slot->round == cqe->user_data >> 32)
-			end_slot(queue, slot, cqe->user_data & 3, cqe->res);
+			end_slot(queue, slot, step_of(cqe->user_data),
+				 cqe->res);
 		n++;
 	}
 	io_uring_cq_advance(&ways->ring, n);
@@ -434,6 +520,8 @@ static int enter(struct afb_queue *queue, unsigned min,
 	queue->burst.waits++;
 	ret = io_uring_submit_and_wait_timeout(&ways->ring, &cqe, min,
 					       limit_ptr, NULL);
+	if (io_uring_sq_ready(&ways->ring))
+		mend_cut_chain(ways);
 	/* The deadline is looked at when the completions have been. */
 	return ret == -EINTR || ret == -ETIME || ret > 0 ? 0 : ret;
 }
@@ -498,7 +586,7 @@ static void inherit(struct afb_queue *queue)
 	}
 	for (i = 0; i < queue->depth; i++)
 		if (ways->slots[i].op)
-			end_slot(queue, &ways->slots[i], STEP_SEND, -EOWNERDEAD);
+			end_slot(queue, &ways->slots[i], STEP_READ, -EOWNERDEAD);
 }
 
 static int uring_own(struct afb_queue *queue)

@@ -128,7 +128,7 @@ static int submit_and_wait(struct io_uring *ring, unsigned results,
 	return ret < 0 ? ret : 0;
 }
 
-/* Takes the next result; its step goes to *step. The ring was waited for. */
+/* Takes the next result; its step goes to *step. */
 static int next_result(struct io_uring *ring, enum step *step,
 		       struct afb_counters *burst)
 {
@@ -214,6 +214,12 @@ static int finish_by_ring(struct stream_lane *lane, const void *data,
 	if (ret)
 		return ret;
 	sent = next_result(&lane->ring, &step, burst);
+	/* The kernel can lack the memory for both: then the read follows. */
+	if (io_uring_sq_ready(&lane->ring)) {
+		ret = submit_and_wait(&lane->ring, 1, burst);
+		if (ret)
+			return ret;
+	}
 	got = next_result(&lane->ring, &step, burst);
 	if (sent < 0)
 		return sent;

@@ -13,14 +13,17 @@
 #define FEATURES (IORING_FEAT_EXT_ARG | IORING_FEAT_CQE_SKIP)
 
 /*
- * Best first. With DEFER_TASKRUN (6.1) completions wait until the thread asks
- * for them, so that waiting for N results wakes it once; it needs SINGLE_ISSUER.
+ * SUBMIT_ALL (5.18): a request that the kernel refuses does not keep those behind
+ * it from being submitted. The rest best first. With DEFER_TASKRUN (6.1)
+ * completions wait until the thread asks for them, so that waiting for N results
+ * wakes it once; it needs SINGLE_ISSUER.
  */
 static const unsigned flag_sets[] = {
-	IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+	IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SINGLE_ISSUER |
+		IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+	IORING_SETUP_SUBMIT_ALL | IORING_SETUP_COOP_TASKRUN |
 		IORING_SETUP_TASKRUN_FLAG,
-	IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
-	0,
+	IORING_SETUP_SUBMIT_ALL,
 };
 
 #define FLAG_SETS (sizeof(flag_sets) / sizeof(flag_sets[0]))

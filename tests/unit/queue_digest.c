@@ -216,6 +216,13 @@ Test(queue_digest, unreadable_input_is_efault_on_that_op_alone)
 
 	if (afb_queue_backend(queue) == AFB_BACKEND_SOFT || !kernel_expected())
 		cr_skip_test("libcrypto would crash on a bad pointer");
+	/* On lanes yet to be made. */
+	for (i = 0; i < 3; i++)
+		prepare(&messages[i], session, "abc", 3);
+	messages[1].in.iov_base = (void *)-4096L;
+	run(queue, messages, 3);
+	cr_assert_eq(messages[1].op.result, -EFAULT);
+	expect_reference(&messages[2], "sha256");
 	for (i = 0; i < 3; i++)
 		prepare(&messages[i], session, "abc", 3);
 	messages[1].in.iov_base = (void *)4096;
@@ -223,6 +230,15 @@ Test(queue_digest, unreadable_input_is_efault_on_that_op_alone)
 	cr_assert_eq(messages[1].op.result, -EFAULT);
 	expect_reference(&messages[0], "sha256");
 	expect_reference(&messages[2], "sha256");
+	/* No address at all, which io_uring refuses before it begins. */
+	for (i = 0; i < 3; i++)
+		prepare(&messages[i], session, "abc", 3);
+	messages[0].in.iov_base = (void *)-4096L;
+	messages[2].out.iov_base = (void *)-4096L;
+	run(queue, messages, 3);
+	cr_assert_eq(messages[0].op.result, -EFAULT);
+	expect_reference(&messages[1], "sha256");
+	cr_assert_eq(messages[2].op.result, -EFAULT);
 	/* The lane of the failed op must not poison the next. */
 	for (i = 0; i < 3; i++)
 		prepare(&messages[i], session, "abcd", 4);
