@@ -293,6 +293,16 @@ int afb_flush(struct afb_queue *queue);
 int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
 	     unsigned min, const struct timespec *timeout);
 
+/*
+ * A descriptor for poll(2), epoll(7) and their kin: readable while ended ops wait
+ * to be reaped, perhaps once too often. Made at the first call; the queue owns it,
+ * and afb_reap() makes it unreadable: neither read nor close it. Call afb_flush()
+ * before sleeping on it. A child of fork() asks for its own. From the first call
+ * on, each afb_reap() costs a system call more.
+ * -EMFILE, -ENFILE, -ENOMEM from eventfd(2).
+ */
+int afb_queue_fd(struct afb_queue *queue);
+
 /* ---- Streams ------------------------------------------------------------ */
 
 struct afb_stream;

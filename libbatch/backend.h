@@ -45,6 +45,12 @@ struct backend {
 	 */
 	int (*own)(struct afb_queue *queue);
 
+	/*
+	 * queue->event is there now, to be written to when ops have ended in
+	 * the kernel. 0 or -errno. NULL: none ever does.
+	 */
+	int (*watch)(struct afb_queue *queue);
+
 	/* Prepares for a session the queue has not seen yet. NULL: nothing. */
 	void (*meet)(struct afb_queue *queue, struct queue_session *entry);
 

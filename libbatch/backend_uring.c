@@ -100,6 +100,13 @@ static int ring_open(struct afb_queue *queue, struct ways *ways)
 	ret = uring_setup(&ways->ring, queue->depth, &ways->lane_count);
 	if (ret)
 		return ret;
+	if (queue->event >= 0) {
+		ret = io_uring_register_eventfd(&ways->ring, queue->event);
+		if (ret) {
+			io_uring_queue_exit(&ways->ring);
+			return ret;
+		}
+	}
 	ways->owner = gettid();
 	reset_lanes(ways, queue);
 	reset_slots(ways, queue->depth);
@@ -610,6 +617,13 @@ static int uring_own(struct afb_queue *queue)
 	return ring_open(queue, ways);
 }
 
+static int uring_watch(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+
+	return io_uring_register_eventfd(&ways->ring, queue->event);
+}
+
 const struct backend backend_uring = {
 	.id = AFB_BACKEND_URING,
 	.open = uring_open,
@@ -618,6 +632,7 @@ const struct backend backend_uring = {
 	.flush = uring_flush,
 	.wait = uring_wait,
 	.own = uring_own,
+	.watch = uring_watch,
 	.meet = uring_meet,
 	.forget = uring_forget,
 };

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "clock.h"
@@ -284,6 +286,8 @@ static int check_params(const struct afb_queue_params *params)
 
 static void free_queue(struct afb_queue *queue)
 {
+	if (queue->event >= 0)
+		close(queue->event);
 	soft_scratch_free(&queue->scratch);
 	free(queue->waiting.ops);
 	free(queue->ended.ops);
@@ -308,6 +312,7 @@ int afb_queue_open(struct afb_queue **opened,
 	queue->depth = params->depth ? params->depth : AFB_DEPTH_DEFAULT;
 	queue->strict = params->flags & AFB_STRICT;
 	queue->generation = fork_generation();
+	queue->event = -1;
 	queue->burst.size = queue->counters.size = sizeof(queue->counters);
 	ret = fifo_open(&queue->waiting, queue->depth);
 	if (!ret)
@@ -336,6 +341,9 @@ static int after_fork(struct afb_queue *queue)
 	queue->waiting.count = queue->ended.count = 0;
 	forget_sessions(queue, true);
 	queue->backend->close(queue);
+	if (queue->event >= 0)
+		close(queue->event);
+	queue->event = -1;
 	memset(&queue->burst, 0, sizeof(queue->burst));
 	ret = queue->backend->open(queue);
 	if (ret) {
@@ -381,6 +389,49 @@ int afb_queue_counters(const struct afb_queue *queue,
 	return 0;
 }
 
+/* ---- The descriptor for event loops -------------------------------------- */
+
+int afb_queue_fd(struct afb_queue *queue)
+{
+	int ret = own(queue);
+
+	if (ret || queue->event >= 0)
+		return ret ? ret : queue->event;
+	queue->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (queue->event < 0) {
+		queue->event = -1;
+		return -errno;
+	}
+	if (queue->backend->watch)
+		ret = queue->backend->watch(queue);
+	if (ret) {
+		close(queue->event);
+		queue->event = -1;
+		return ret;
+	}
+	if (queue->ended.count || queue->in_flight)
+		eventfd_write(queue->event, 1);
+	return queue->event;
+}
+
+static void event_set(struct afb_queue *queue)
+{
+	if (queue->event >= 0 && queue->ended.count) {
+		queue->burst.system_calls++;
+		eventfd_write(queue->event, 1);
+	}
+}
+
+static void event_clear(struct afb_queue *queue)
+{
+	eventfd_t value;
+
+	if (queue->event >= 0) {
+		queue->burst.system_calls++;
+		eventfd_read(queue->event, &value);
+	}
+}
+
 /* ---- The burst ---------------------------------------------------------- */
 
 int afb_submit(struct afb_queue *queue, struct afb_op *const *ops,
@@ -414,6 +465,7 @@ int afb_flush(struct afb_queue *queue)
 	start_waiting(queue);
 	if (queue->backend->flush)
 		ret = queue->backend->flush(queue);
+	event_set(queue);
 	counters_fold(&queue->burst, &queue->counters);
 	return ret;
 }
@@ -459,12 +511,14 @@ int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
 		return ret;
 	if (min > queue->held)
 		min = queue->held;
+	event_clear(queue);
 	deadline = clock_deadline(&moment, timeout);
 	do
 		ret = advance(queue, min, deadline);
 	while (!ret && queue->ended.count < min);
+	if (!ret || ret == -ETIME || queue->ended.count)
+		ret = take_ended(queue, done, max);
+	event_set(queue);
 	counters_fold(&queue->burst, &queue->counters);
-	if (ret && ret != -ETIME && !queue->ended.count)
-		return ret;
-	return take_ended(queue, done, max);
+	return ret;
 }

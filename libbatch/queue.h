@@ -41,6 +41,7 @@ struct afb_queue {
 	bool strict;
 	enum afb_fallback why; /* the back end is not the one asked for */
 	unsigned generation;
+	int event; /* for afb_queue_fd(); -1 until asked for */
 
 	struct op_fifo waiting;
 	struct op_fifo ended;

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -353,6 +354,54 @@ Test(queue_life, no_locked_memory_is_needed)
 	}
 	for (i = 0; i < 50; i++)
 		afb_queue_close(queues[i]);
+	afb_session_close(session);
+}
+
+static bool readable(int fd, int timeout_ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, timeout_ms) == 1;
+}
+
+Test(queue_life, descriptor_is_readable_while_ended_ops_wait)
+{
+	static const enum afb_backend backends[] = {
+		AFB_BACKEND_AUTO, AFB_BACKEND_SYNC, AFB_BACKEND_SOFT
+	};
+	static struct message messages[COUNT];
+	struct afb_session *session = session_of("sha256");
+	struct afb_queue_params params = AFB_QUEUE_PARAMS;
+	struct afb_op *ops[COUNT], *done[COUNT];
+	struct afb_queue *queue;
+	int fd, got, round;
+	unsigned b, i;
+
+	for (b = 0; b < 3; b++) {
+		params.backend = backends[b];
+		params.depth = COUNT;
+		cr_assert_eq(afb_queue_open(&queue, &params), 0);
+		fd = afb_queue_fd(queue);
+		cr_assert_geq(fd, 0);
+		cr_assert_eq(afb_queue_fd(queue), fd);
+		cr_assert_not(readable(fd, 0));
+		for (round = 0; round < 3; round++) {
+			prepare_all(messages, session);
+			for (i = 0; i < COUNT; i++)
+				ops[i] = &messages[i].op;
+			cr_assert_eq(afb_submit(queue, ops, COUNT), COUNT);
+			cr_assert_eq(afb_flush(queue), 0);
+			for (i = 0; i < COUNT; i += got) {
+				cr_assert(readable(fd, 10000));
+				got = afb_reap(queue, done, 7, 0, NULL);
+				cr_assert_geq(got, 0);
+			}
+			expect_all(messages);
+			afb_reap(queue, done, 7, 0, NULL);
+			cr_assert_not(readable(fd, 0));
+		}
+		afb_queue_close(queue);
+	}
 	afb_session_close(session);
 }
 
