@@ -60,6 +60,7 @@ struct ways {
 	uint32_t unowned_lane;
 	unsigned lane_count;
 	bool short_of; /* files or the driver's room; until an op succeeds */
+	unsigned naps; /* taken in a row because the driver was full */
 	struct lane *lanes;
 	struct slot *slots;
 };
@@ -428,6 +429,20 @@ static bool is_shortage(enum step step, int error)
 	return error == -ENFILE || error == -EMFILE || error == -ENOMEM;
 }
 
+static const struct timespec a_moment = { .tv_nsec = 1000000 };
+
+/*
+ * Others have filled the driver's queue, and nothing of ours will end and tell
+ * that there is room again. False when that has gone on for about a second.
+ */
+static bool nap(struct ways *ways, enum step step)
+{
+	if (step != STEP_READ || ways->naps++ >= 1000)
+		return false;
+	nanosleep(&a_moment, NULL);
+	return true;
+}
+
 /* The lane of a failed op may hold half a message: its socket is useless. */
 static void release(struct ways *ways, struct slot *slot, bool failed)
 {
@@ -437,6 +452,7 @@ static void release(struct ways *ways, struct slot *slot, bool failed)
 	} else {
 		lane_give(ways, slot->lane);
 		ways->short_of = false;
+		ways->naps = 0;
 	}
 	slot->op = NULL;
 	slot->next = ways->free_slot;
@@ -454,7 +470,8 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		step = STEP_SEND;
 		result = result < 0 ? result : -ENOMEM;
 	}
-	if (is_shortage(step, result) && queue->in_flight > 1) {
+	if (is_shortage(step, result) &&
+	    (queue->in_flight > 1 || nap(ways, step))) {
 		release(ways, slot, true);
 		ways->short_of = true;
 		queue_again(queue, op);
@@ -559,8 +576,6 @@ static int uring_wait(struct afb_queue *queue, unsigned min,
 }
 
 /* ---- Moving between threads --------------------------------------------- */
-
-static const struct timespec a_moment = { .tv_nsec = 1000000 };
 
 /*
  * A thread that was joined may still be on its way out: the kernel wakes the
