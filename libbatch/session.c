@@ -56,23 +56,26 @@ void afb_session_close(struct afb_session *session)
 	session_put(session);
 }
 
-static struct soft *soft_once(struct afb_session *session)
+/* 0, -ENOENT where libcrypto has no such algorithm, or -ENOMEM. */
+static int soft_once(struct afb_session *session)
 {
-	struct soft *soft;
+	int ret = 0;
 
+	if (!session->alg)
+		return -ENOENT;
 	pthread_mutex_lock(&session->lock);
-	if (!session->soft && session->alg)
-		session->soft = soft_open(session->alg, session->key_len);
-	soft = session->soft;
+	if (!session->soft)
+		ret = soft_open(&session->soft, session->alg,
+				session->key_len);
 	pthread_mutex_unlock(&session->lock);
-	return soft;
+	return ret;
 }
 
 struct soft *session_soft(struct afb_session *session)
 {
 	if (session->strict && session->backend != AFB_BACKEND_SOFT)
 		return NULL;
-	return soft_once(session);
+	return soft_once(session) ? NULL : session->soft;
 }
 
 static int learn_digest_size(struct afb_session *session)
@@ -144,15 +147,19 @@ static int open_kernel(struct afb_session *session)
 /* Software in the kernel's place: @err is what stands in the way there. */
 static int open_soft(struct afb_session *session, int err)
 {
+	int ret;
+
 	if (session->strict && err)
 		return err;
 	/* A key that the kernel's algorithm cannot have, or lacks. */
 	if (err == -ENOKEY ||
 	    (err == -EINVAL && session->why == AFB_FALLBACK_KERNEL_ERROR))
 		return -EINVAL;
-	if (!soft_once(session))
-		return session->why == AFB_FALLBACK_NO_RESOURCES ? err :
-								   -ENOENT;
+	ret = soft_once(session);
+	if (ret == -ENOENT && session->why == AFB_FALLBACK_NO_RESOURCES)
+		return err;
+	if (ret)
+		return ret;
 	session->backend = AFB_BACKEND_SOFT;
 	session->digest_size = session->alg->digest_size;
 	if (err)

@@ -68,23 +68,27 @@ static void release(struct soft *soft)
 	free(soft);
 }
 
-struct soft *soft_open(const struct afb_algorithm *alg, size_t key_len)
+int soft_open(struct soft **opened, const struct afb_algorithm *alg,
+	      size_t key_len)
 {
 	struct soft *soft = calloc(1, sizeof(*soft));
+	int ret = 0;
 
 	if (!soft)
-		return NULL;
+		return -ENOMEM;
 	pthread_mutex_lock(&lock);
 	if (!libctx_get()) {
-		release(soft);
-		soft = NULL;
+		ret = -ENOMEM;
 	} else if (!fetch(soft, alg, key_len)) {
-		release(soft);
+		ret = -ENOENT;
 		libctx_put();
-		soft = NULL;
 	}
 	pthread_mutex_unlock(&lock);
-	return soft;
+	if (ret)
+		release(soft);
+	else
+		*opened = soft;
+	return ret;
 }
 
 void soft_close(struct soft *soft)

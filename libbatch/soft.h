@@ -23,8 +23,12 @@ struct soft_scratch {
 	EVP_CIPHER_CTX *cipher;
 };
 
-/* The algorithm for keys of that length; NULL if there is none. */
-struct soft *soft_open(const struct afb_algorithm *alg, size_t key_len);
+/*
+ * The algorithm for keys of that length. 0, -ENOENT where there is none, or
+ * -ENOMEM.
+ */
+int soft_open(struct soft **soft, const struct afb_algorithm *alg,
+	      size_t key_len);
 void soft_close(struct soft *soft);
 
 /* The whole of an op that op_check() has passed. 0 or what its result is. */

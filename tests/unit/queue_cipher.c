@@ -11,6 +11,7 @@
 #include "messages.h"
 
 #define TEXT_MAX ((size_t)9000)
+#define DEPTH_MAX 1024
 #define FRAME 64 /* room for AAD before the text and a tag behind it */
 
 struct algorithm {
@@ -165,17 +166,17 @@ static void aim(struct record *record, const struct algorithm *alg,
 static void run_records(struct afb_queue *queue, struct record *records,
 			unsigned count)
 {
-	struct afb_op *ops[128], *done[128];
+	static struct afb_op *ops[DEPTH_MAX], *done[DEPTH_MAX];
 	unsigned sent = 0, ended = 0, n, i;
 	int got;
 
 	while (ended < count) {
-		n = count - sent < 128 ? count - sent : 128;
+		n = count - sent < DEPTH_MAX ? count - sent : DEPTH_MAX;
 		for (i = 0; i < n; i++)
 			ops[i] = &records[sent + i].op;
 		sent += afb_submit(queue, ops, n);
 		/* As many at once as there can be: one wake-up a burst. */
-		got = afb_reap(queue, done, 128, sent - ended, NULL);
+		got = afb_reap(queue, done, DEPTH_MAX, sent - ended, NULL);
 		cr_assert_gt(got, 0);
 		for (i = 0; i < (unsigned)got; i++) {
 			struct record *record = done[i]->user;
@@ -494,6 +495,40 @@ Test(queue_cipher, pcrypt_with_128_in_flight_costs_few_calls_and_switches,
 	}
 	for (i = 0; i < COUNT; i++)
 		record_free(&records[i]);
+	free(records);
+	afb_queue_close(queue);
+	afb_session_close(session);
+}
+
+Test(queue_cipher, thousand_in_flight_through_pcrypt_lose_nothing,
+     .timeout = 200)
+{
+	static const struct algorithm alg = {
+		AFB_AEAD, "pcrypt(generic-gcm-aesni)", "AES-128-GCM", 16, 12, 1, 0
+	};
+	struct record *records = calloc(DEPTH_MAX, sizeof(*records));
+	struct afb_counters counters = AFB_COUNTERS;
+	struct afb_session *session;
+	struct afb_queue *queue;
+	uint32_t random = 18;
+	unsigned i;
+
+	if (!kernel_expected() || wanted_backend() == AFB_BACKEND_SYNC)
+		cr_skip_test("needs io_uring and an asynchronous kernel");
+	session = session_for(&alg);
+	queue = queue_of(DEPTH_MAX);
+	for (i = 0; i < DEPTH_MAX; i++) {
+		record_init(&records[i], &alg, &random);
+		aim(&records[i], &alg, session, AFB_ENCRYPT, i % 2);
+	}
+	run_records(queue, records, DEPTH_MAX);
+	for (i = 0; i < DEPTH_MAX; i++) {
+		expect_right(&records[i], &alg);
+		record_free(&records[i]);
+	}
+	cr_assert_eq(afb_queue_counters(queue, &counters), 0);
+	cr_assert_eq(counters.messages[AFB_BACKEND_URING], DEPTH_MAX);
+	cr_assert_geq(counters.in_flight_max, 1000);
 	free(records);
 	afb_queue_close(queue);
 	afb_session_close(session);
