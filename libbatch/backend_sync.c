@@ -125,7 +125,7 @@ static ssize_t digest(struct kcapi_handle *handle, const struct afb_op *op,
  * piece; an op socket of our own takes an op as it is.
  */
 static ssize_t cipher(struct sync_way *way, const struct afb_op *op,
-		      struct afb_counters *burst, bool *touched)
+		      struct afb_counters *burst, bool *begun)
 {
 	ssize_t ret = request_prepare(&way->request, op);
 
@@ -136,7 +136,7 @@ static ssize_t cipher(struct sync_way *way, const struct afb_op *op,
 	ret = opsocket_send_message(way->fd, &way->request.message);
 	if (ret)
 		return ret;
-	*touched = op->session->type == AFB_SKCIPHER;
+	*begun = true;
 	ret = opsocket_read_some(way->fd, way->request.result,
 				 way->request.result_size);
 	return request_finish(&way->request, op, ret);
@@ -146,7 +146,7 @@ static int sync_start(struct afb_queue *queue, struct queue_session *entry,
 		      struct afb_op *op)
 {
 	size_t size = entry->session->digest_size;
-	bool touched = false;
+	bool begun = false;
 	ssize_t ret;
 
 	if (!entry->way) {
@@ -164,12 +164,12 @@ static int sync_start(struct afb_queue *queue, struct queue_session *entry,
 		if (ret >= 0 && (size_t)ret != size)
 			ret = -EIO;
 	} else {
-		ret = cipher(entry->way, op, &queue->burst, &touched);
+		ret = cipher(entry->way, op, &queue->burst, &begun);
 	}
 	/* After an error the op socket may hold half a message. */
 	if (ret < 0)
 		sync_forget(queue, entry);
-	queue_end(queue, op, AFB_BACKEND_SYNC, ret, touched);
+	queue_end(queue, op, AFB_BACKEND_SYNC, ret, begun);
 	return 0;
 }
 

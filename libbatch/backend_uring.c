@@ -464,7 +464,7 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 {
 	struct ways *ways = queue->ways;
 	struct afb_op *op = slot->op;
-	bool failed, touched;
+	bool failed, begun;
 
 	if (slot->cut) {
 		step = STEP_SEND;
@@ -478,7 +478,7 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		return;
 	}
 	failed = result < 0;
-	touched = step == STEP_READ && op->session->type == AFB_SKCIPHER;
+	begun = step == STEP_READ;
 	if (step == STEP_READ) {
 		result = request_finish(&slot->request, op, result);
 		failed = result < 0;
@@ -489,10 +489,11 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		 * be led to an address that the kernel refused.
 		 */
 		result = run_alone(queue, op, &slot->request);
-		touched = true;
+		if (result < 0 && result != -EBADMSG && result != -EINVAL)
+			result = -EFAULT;
 	}
 	release(ways, slot, failed);
-	queue_end(queue, op, AFB_BACKEND_URING, result, touched);
+	queue_end(queue, op, AFB_BACKEND_URING, result, begun);
 }
 
 /* Ends what has completed; returns how many ops that were. */

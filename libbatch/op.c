@@ -71,6 +71,24 @@ int op_check(const struct afb_op *op)
 	return ret;
 }
 
+static bool overlap(const struct iovec *a, const struct iovec *b)
+{
+	uintptr_t at_a = (uintptr_t)a->iov_base, at_b = (uintptr_t)b->iov_base;
+
+	return at_a < at_b + b->iov_len && at_b < at_a + a->iov_len;
+}
+
+bool op_in_place(const struct afb_op *op)
+{
+	unsigned i, k;
+
+	for (i = 0; i < op->in_cnt; i++)
+		for (k = 0; k < op->out_cnt; k++)
+			if (overlap(&op->in[i], &op->out[k]))
+				return true;
+	return false;
+}
+
 void op_gather(void *to, const struct iovec *pieces, size_t offset, size_t len)
 {
 	char *at = to;

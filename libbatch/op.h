@@ -22,6 +22,9 @@ size_t op_result_size(const struct afb_op *op);
 /* The text of a cipher op: bytes without AAD and tag. */
 size_t op_text_size(const struct afb_op *op);
 
+/* Does the result go where the input is? Then it cannot be worked on twice. */
+bool op_in_place(const struct afb_op *op);
+
 /* Copies @len bytes from @offset on out of the pieces, or into them. */
 void op_gather(void *to, const struct iovec *pieces, size_t offset, size_t len);
 void op_scatter(const struct iovec *pieces, const void *from, size_t len);

@@ -179,11 +179,20 @@ static bool is_final(ssize_t result)
 	       result == -EINVAL;
 }
 
+/*
+ * May software have what the kernel failed with? A digest's input is never
+ * written to, and an AEAD's result goes to the caller only when it is right.
+ */
+static bool can_be_repeated(const struct afb_op *op, bool begun)
+{
+	return !begun || op->session->type != AFB_SKCIPHER || !op_in_place(op);
+}
+
 void queue_end(struct afb_queue *queue, struct afb_op *op,
-	       enum afb_backend backend, ssize_t result, bool touched)
+	       enum afb_backend backend, ssize_t result, bool begun)
 {
 	queue->in_flight--;
-	if (!is_final(result) && !touched) {
+	if (!is_final(result) && can_be_repeated(op, begun)) {
 		end_by_software(queue, op, result);
 		return;
 	}
@@ -221,13 +230,16 @@ static int start(struct afb_queue *queue, struct afb_op *op)
 	queue->in_flight++;
 	ret = queue->backend->start(queue, queue_session(queue, op->session),
 				    op);
-	if (ret == -EAGAIN)
-		queue->in_flight--;
-	else if (ret)
-		queue_end(queue, op, queue->backend->id, ret, false);
-	else
+	if (!ret) {
 		counters_in_flight(&queue->burst, queue->in_flight);
-	return ret == -EAGAIN ? ret : 0;
+		return 0;
+	}
+	queue->in_flight--;
+	if (ret == -EAGAIN)
+		return ret;
+	/* Whatever it says, it says of the back end and not of the op. */
+	end_by_software(queue, op, ret);
+	return 0;
 }
 
 static void start_waiting(struct afb_queue *queue)

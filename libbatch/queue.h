@@ -55,11 +55,11 @@ struct afb_queue {
 
 /*
  * An op has ended, by the queue's back end or another, with @result. An error that
- * is not of the op's own making makes the queue try software first, unless
- * @touched: then the kernel may have begun to write over what was to be read.
+ * is not of the op's own making makes the queue try software first; but where
+ * the kernel had @begun on it and the op is in place, there is nothing to try on.
  */
 void queue_end(struct afb_queue *queue, struct afb_op *op,
-	       enum afb_backend backend, ssize_t result, bool touched);
+	       enum afb_backend backend, ssize_t result, bool begun);
 
 /* What the queue keeps for a session it has seen. */
 struct queue_session *queue_session(struct afb_queue *queue,
