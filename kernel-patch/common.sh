@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the scripts of kernel-patch share: how they complain, where the cache is,
+# and which Debian kernels the patches are for. Sourced, never run.
+
+# shellcheck disable=SC2034,SC2154
+top=$(dirname "$here")
+
+say() {
+	printf 'kernel-patch/%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+die() {
+	say "$*"
+	exit 1
+}
+
+# need TOOL PACKAGE...: names all tools that are missing, with their packages.
+need() {
+	local missing=''
+
+	while (($# > 0)); do
+		type -P "$1" >/dev/null || missing+=" $1 (apt-get install $2)"
+		shift 2
+	done
+	[[ -z $missing ]] || die "missing:$missing"
+}
+
+cache_dir() {
+	printf '%s/afalgbatch\n' "${XDG_CACHE_HOME:-${HOME:?}/.cache}"
+}
+
+# series_of KVER: 6.1 or 6.12, for a series or for the release of a Debian kernel.
+series_of() {
+	case $1 in
+	6.1 | 6.12) echo "$1" ;;
+	6.1.0-+([0-9])-?(cloud-|rt-)amd64) echo 6.1 ;;
+	6.12.+([0-9])+deb+([0-9])-?(cloud-|rt-)amd64) echo 6.12 ;;
+	'') die "which kernel? KVER is 6.1, 6.12 or what uname -r says" ;;
+	*) die "the kernel '$1' is not supported: the patches are for Debian's 6.1 and 6.12 on amd64" ;;
+	esac
+}
+
+# release_of KVER: the full name. That of a series is the kernel that the virtual machines of the tests run.
+release_of() {
+	if [[ $1 == 6.1 || $1 == 6.12 ]]; then
+		cat "$("$top/tests/vm/fetch-kernel" "$1")/release"
+	else
+		echo "$1"
+	fi
+}
