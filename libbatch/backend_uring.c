@@ -158,6 +158,16 @@ static void lane_disown(struct ways *ways, uint32_t lane)
 	ways->unowned_lane = lane;
 }
 
+/* NONE if the session has no idle lane. */
+static uint32_t pop_idle_lane(struct ways *ways, struct queue_session *entry)
+{
+	uint32_t lane = entry->idle_lanes;
+
+	if (lane != NONE)
+		entry->idle_lanes = ways->lanes[lane].next;
+	return lane;
+}
+
 static void uring_meet(struct afb_queue *queue, struct queue_session *entry)
 {
 	(void)queue;
@@ -173,10 +183,8 @@ static void uring_forget(struct afb_queue *queue, struct queue_session *entry)
 	 * The sockets stay in the table until their places are taken again:
 	 * an accept into a place replaces what was there.
 	 */
-	while ((lane = entry->idle_lanes) != NONE) {
-		entry->idle_lanes = ways->lanes[lane].next;
+	while ((lane = pop_idle_lane(ways, entry)) != NONE)
 		lane_disown(ways, lane);
-	}
 }
 
 /* Takes an idle lane from whichever session has one. */
@@ -189,10 +197,9 @@ static bool steal_lane(struct afb_queue *queue)
 
 	for (i = 0; i < QUEUE_BUCKETS; i++) {
 		for (entry = queue->buckets[i]; entry; entry = entry->next) {
-			lane = entry->idle_lanes;
+			lane = pop_idle_lane(ways, entry);
 			if (lane == NONE)
 				continue;
-			entry->idle_lanes = ways->lanes[lane].next;
 			lane_disown(ways, lane);
 			return true;
 		}
@@ -205,13 +212,11 @@ static uint32_t lane_take(struct afb_queue *queue, struct queue_session *entry,
 			  bool *fresh)
 {
 	struct ways *ways = queue->ways;
-	uint32_t lane = entry->idle_lanes;
+	uint32_t lane = pop_idle_lane(ways, entry);
 
 	*fresh = lane == NONE;
-	if (!*fresh) {
-		entry->idle_lanes = ways->lanes[lane].next;
+	if (!*fresh)
 		return lane;
-	}
 	if (ways->short_of && queue->in_flight > 1)
 		return NONE;
 	if (ways->unowned_lane == NONE && !steal_lane(queue))
@@ -426,7 +431,7 @@ static bool is_shortage(enum step step, int error)
 {
 	if (step == STEP_READ)
 		return error == -ENOSPC || error == -EBUSY || error == -EAGAIN;
-	return error == -ENFILE || error == -EMFILE || error == -ENOMEM;
+	return error_is_shortage(error);
 }
 
 static const struct timespec a_moment = { .tv_nsec = 1000000 };

@@ -33,6 +33,18 @@ void counters_message(struct afb_counters *burst, enum afb_backend backend,
 		burst->fallbacks[why]++;
 }
 
+bool error_is_shortage(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM ||
+	       error == -ENOBUFS;
+}
+
+enum afb_fallback fallback_after(int error, enum afb_fallback otherwise)
+{
+	return error_is_shortage(error) ? AFB_FALLBACK_NO_RESOURCES :
+					  otherwise;
+}
+
 void counters_in_flight(struct afb_counters *burst, unsigned now)
 {
 	if (now > burst->in_flight_max)

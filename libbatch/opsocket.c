@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "counters.h"
 #include "opsocket.h"
 
 static const char *type_name(enum afb_type type)
@@ -19,18 +20,6 @@ static const char *type_name(enum afb_type type)
 		return "aead";
 	}
 	return "";
-}
-
-static enum afb_fallback resources_or(int err, enum afb_fallback otherwise)
-{
-	switch (err) {
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-	case ENOBUFS:
-		return AFB_FALLBACK_NO_RESOURCES;
-	}
-	return otherwise;
 }
 
 int opsocket_tfm(enum afb_type type, const char *name, enum afb_fallback *why)
@@ -48,7 +37,7 @@ int opsocket_tfm(enum afb_type type, const char *name, enum afb_fallback *why)
 	fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		err = errno;
-		*why = resources_or(err, AFB_FALLBACK_NO_AF_ALG);
+		*why = fallback_after(-err, AFB_FALLBACK_NO_AF_ALG);
 		return -err;
 	}
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
@@ -57,7 +46,7 @@ int opsocket_tfm(enum afb_type type, const char *name, enum afb_fallback *why)
 		 * ELIBBAD for some names it cannot make sense of.
 		 */
 		err = errno;
-		*why = resources_or(err, AFB_FALLBACK_NOT_OFFERED);
+		*why = fallback_after(-err, AFB_FALLBACK_NOT_OFFERED);
 		close(fd);
 		return -err;
 	}

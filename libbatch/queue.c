@@ -142,18 +142,13 @@ static int by_software(struct afb_queue *queue, struct afb_op *op)
 static enum afb_fallback why_soft(const struct afb_queue *queue,
 				  const struct afb_op *op, int error)
 {
-	switch (error) {
-	case 0:
+	if (!error)
 		return op->session->why != AFB_FALLBACK_NONE ?
 			       op->session->why :
 			       queue->why;
-	case -EMFILE:
-	case -ENFILE:
-	case -ENOMEM:
-	case -EMSGSIZE:
+	if (error == -EMSGSIZE)
 		return AFB_FALLBACK_NO_RESOURCES;
-	}
-	return AFB_FALLBACK_KERNEL_ERROR;
+	return fallback_after(error, AFB_FALLBACK_KERNEL_ERROR);
 }
 
 /* @error is what the back end failed with; 0 if it was not to be asked. */
@@ -278,10 +273,7 @@ static int choose(struct afb_queue *queue, enum afb_backend wanted)
 		ret = queue->backend->open(queue);
 		if (!ret || queue->strict || i + 1 == BACKENDS)
 			return ret;
-		queue->why = ret == -EMFILE || ret == -ENFILE ||
-					     ret == -ENOMEM ?
-				     AFB_FALLBACK_NO_RESOURCES :
-				     AFB_FALLBACK_NO_IO_URING;
+		queue->why = fallback_after(ret, AFB_FALLBACK_NO_IO_URING);
 		log_text("queue: no back end %s (%s)",
 			 afb_backend_name(queue->backend->id), strerror(-ret));
 	}
@@ -343,12 +335,10 @@ int afb_queue_open(struct afb_queue **opened,
  * In a child of fork() the ops are the parent's and so is what the back end
  * holds. The child starts with an empty queue.
  */
-static int after_fork(struct afb_queue *queue)
+static void after_fork(struct afb_queue *queue)
 {
-	int ret;
-
 	if (queue->generation == fork_generation())
-		return 0;
+		return;
 	queue->held = queue->in_flight = 0;
 	queue->waiting.count = queue->ended.count = 0;
 	forget_sessions(queue, true);
@@ -357,13 +347,11 @@ static int after_fork(struct afb_queue *queue)
 		close(queue->event);
 	queue->event = -1;
 	memset(&queue->burst, 0, sizeof(queue->burst));
-	ret = queue->backend->open(queue);
-	if (ret) {
+	if (queue->backend->open(queue)) {
 		queue->backend = &backend_soft;
 		queue->why = AFB_FALLBACK_NO_RESOURCES;
 	}
 	queue->generation = fork_generation();
-	return 0;
 }
 
 static int own(struct afb_queue *queue)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "counters.h"
 #include "log.h"
 #include "session.h"
 #include "soft.h"
@@ -116,13 +117,6 @@ static int set_up_tfm(struct afb_session *session)
 	return ret;
 }
 
-static enum afb_fallback why_after(int error)
-{
-	if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
-		return AFB_FALLBACK_NO_RESOURCES;
-	return AFB_FALLBACK_KERNEL_ERROR;
-}
-
 static int open_kernel(struct afb_session *session)
 {
 	enum afb_fallback why = AFB_FALLBACK_NONE;
@@ -138,7 +132,7 @@ static int open_kernel(struct afb_session *session)
 	ret = set_up_tfm(session);
 	if (!ret)
 		return 0;
-	session->why = why_after(ret);
+	session->why = fallback_after(ret, AFB_FALLBACK_KERNEL_ERROR);
 	close(session->tfm);
 	session->tfm = -1;
 	return ret;

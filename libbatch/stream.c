@@ -109,13 +109,6 @@ static void drop_lane(struct afb_stream *stream)
 	stream->lane = NULL;
 }
 
-static enum afb_fallback why_after(int error)
-{
-	if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
-		return AFB_FALLBACK_NO_RESOURCES;
-	return AFB_FALLBACK_KERNEL_ERROR;
-}
-
 /*
  * Gives the message to libcrypto, all of it being still here: in `sent`, if the
  * kernel refused that, and then in `fill`. @error is what stopped the kernel;
@@ -141,7 +134,8 @@ static int turn_to_soft(struct afb_stream *stream, int error)
 	buffer_clear(&stream->sent);
 	buffer_clear(&stream->fill);
 	if (error)
-		stream->why = why_after(error);
+		stream->why = fallback_after(error,
+					     AFB_FALLBACK_KERNEL_ERROR);
 	stream->state = IN_SOFT;
 	return 0;
 }

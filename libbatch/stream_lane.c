@@ -22,8 +22,6 @@
 /* A send and a read are the most that is ever under way. */
 #define RING_ENTRIES 2
 
-enum step { STEP_SEND = 1, STEP_READ };
-
 static int lane_new(struct stream_lane **made, int from, bool with_ring,
 		    struct afb_counters *burst)
 {
@@ -128,9 +126,8 @@ static int submit_and_wait(struct io_uring *ring, unsigned results,
 	return ret < 0 ? ret : 0;
 }
 
-/* Takes the next result; its step goes to *step. */
-static int next_result(struct io_uring *ring, enum step *step,
-		       struct afb_counters *burst)
+/* Takes the next result. Those of a send and its linked read come in order. */
+static int next_result(struct io_uring *ring, struct afb_counters *burst)
 {
 	struct io_uring_cqe *cqe;
 	int ret;
@@ -145,7 +142,6 @@ static int next_result(struct io_uring *ring, enum step *step,
 			return ret;
 	}
 	ret = cqe->res;
-	*step = (enum step)io_uring_cqe_get_data64(cqe);
 	io_uring_cqe_seen(ring, cqe);
 	return ret;
 }
@@ -163,7 +159,6 @@ int stream_lane_send(struct stream_lane *lane, const void *data, size_t len,
 	}
 	sqe = io_uring_get_sqe(&lane->ring);
 	io_uring_prep_send(sqe, lane->fd, data, len, MSG_MORE);
-	io_uring_sqe_set_data64(sqe, STEP_SEND);
 	if (overlap)
 		sqe->flags |= IOSQE_ASYNC;
 	ret = submit_and_wait(&lane->ring, 0, burst);
@@ -177,13 +172,12 @@ int stream_lane_send(struct stream_lane *lane, const void *data, size_t len,
 int stream_lane_wait(struct stream_lane *lane, struct afb_counters *burst)
 {
 	size_t len = lane->len;
-	enum step step;
 	int ret;
 
 	if (!len)
 		return 0;
 	lane->len = 0;
-	ret = next_result(&lane->ring, &step, burst);
+	ret = next_result(&lane->ring, burst);
 	if (ret == -ECANCELED) {
 		burst->system_calls++;
 		return opsocket_send(lane->fd, lane->data, len, true);
@@ -199,28 +193,25 @@ static int finish_by_ring(struct stream_lane *lane, const void *data,
 {
 	struct io_uring_sqe *sqe;
 	int sent, got, ret;
-	enum step step;
 
 	sqe = io_uring_get_sqe(&lane->ring);
 	io_uring_prep_send(sqe, lane->fd, data, len, 0);
-	io_uring_sqe_set_data64(sqe, STEP_SEND);
 	sqe->flags |= IOSQE_IO_LINK;
 	sqe = io_uring_get_sqe(&lane->ring);
 	io_uring_prep_read(sqe, lane->fd, digest, size, 0);
-	io_uring_sqe_set_data64(sqe, STEP_READ);
 
 	burst->waits++;
 	ret = submit_and_wait(&lane->ring, 2, burst);
 	if (ret)
 		return ret;
-	sent = next_result(&lane->ring, &step, burst);
+	sent = next_result(&lane->ring, burst);
 	/* The kernel can lack the memory for both: then the read follows. */
 	if (io_uring_sq_ready(&lane->ring)) {
 		ret = submit_and_wait(&lane->ring, 1, burst);
 		if (ret)
 			return ret;
 	}
-	got = next_result(&lane->ring, &step, burst);
+	got = next_result(&lane->ring, burst);
 	if (sent < 0)
 		return sent;
 	if (got < 0)

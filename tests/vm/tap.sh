@@ -8,10 +8,14 @@ tap_number=0
 
 # check NAME COMMAND [ARGUMENT]... - what it printed is shown when it fails.
 check() {
-	local name=$1 output status=0
+	local name=$1 output status
 	shift
 	tap_number=$((tap_number + 1))
-	output=$(set -e; "$@" 2>&1) || status=$?
+	# Not in a list with ||, where bash would ignore set -e all the way down.
+	set +e
+	output=$(set -e; "$@" 2>&1)
+	status=$?
+	set -e
 	if [ "$status" = 0 ]; then
 		echo "ok $tap_number - $name"
 		grep '^# ' <<<"$output" || true
