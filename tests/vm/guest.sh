@@ -5,16 +5,21 @@
 # The guest: the QEMU command line, one boot of it with live output and a time limit, and its end. Sourced by run.
 
 # On the kernel command line. The serial console carries the whole log, whatever a caller or the guest sets: the log guard reads it.
-# Alarms that a busy host alone can set off are moved far out (RCU stalls, the TSC's watchdog, and the soft lockup, which fires at twice
-# watchdog_thresh); all of them stay armed. panic=-1 and reboot=t with -no-reboot end QEMU at once. oops=panic and rcu_expedited are for
-# the boot; process 1 takes them back. The mitigations cost emulated time and protect nothing here.
+# Alarms that a busy host alone can set off are moved far out (RCU stalls, and the soft lockup, which fires at twice watchdog_thresh);
+# all of them stay armed. panic=-1 and reboot=t with -no-reboot end QEMU at once. oops=panic and rcu_expedited are for the boot;
+# process 1 takes them back. The mitigations cost emulated time and protect nothing here.
 readonly KERNEL_ARGS=(
 	console=ttyS0 ignore_loglevel printk.devkmsg=on
 	panic=-1 oops=panic reboot=t
 	rcupdate.rcu_cpu_stall_timeout=240 rcupdate.rcu_exp_cpu_stall_timeout=240000 watchdog_thresh=30 nmi_watchdog=0
-	tsc=nowatchdog clocksource=tsc no_timer_check random.trust_cpu=on
+	no_timer_check random.trust_cpu=on
 	mitigations=off audit=0 lsm= rcupdate.rcu_expedited=1
 )
+
+# The guest's clock. Emulated, the guest's TSC is the host's, and a host that is itself virtual may see it leap by days when it moves:
+# the HPET counts the host's monotonic clock instead. Under --icount both count instructions, and reading the TSC costs fewer of them.
+readonly STEADY_CLOCK=(tsc=unstable clocksource=hpet)
+readonly COUNTED_CLOCK=(tsc=nowatchdog clocksource=tsc)
 
 # What one file of the guest's output may grow to, in bytes: a runaway command must not fill the host's disk. QEMU dies of SIGXFSZ then.
 readonly OUTPUT_LIMIT=$((4 << 30))
@@ -48,6 +53,14 @@ processor() {
 	qemu+=(-smp "$smp" -m "$mem")
 }
 
+clock() {
+	if $icount; then
+		echo "${COUNTED_CLOCK[*]}"
+	else
+		echo "${STEADY_CLOCK[*]}"
+	fi
+}
+
 crypto_devices() {
 	local i
 
@@ -62,7 +75,7 @@ crypto_devices() {
 qemu_command() {
 	qemu=(
 		qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -machine pc,graphics=off,vmport=off
-		-kernel "$kernel_dir/vmlinux" -initrd "$initramfs" -append "${KERNEL_ARGS[*]}$append"
+		-kernel "$kernel_dir/vmlinux" -initrd "$initramfs" -append "${KERNEL_ARGS[*]} $(clock)$append"
 		-chardev "file,id=console,path=$(escaped "$work/console")" -serial chardev:console
 		-device isa-debug-exit,iobase=0xf4,iosize=1
 		-device virtio-serial-pci,ioeventfd=off
