@@ -59,12 +59,13 @@ const char *afb_version(void);
 enum afb_backend {
 	AFB_BACKEND_AUTO,
 	AFB_BACKEND_URING, /* AF_ALG, a burst for each io_uring_enter() */
+	AFB_BACKEND_AIO,   /* AF_ALG, the results of a burst for each io_submit() */
 	AFB_BACKEND_SYNC,  /* AF_ALG, one blocking call after the other */
 	AFB_BACKEND_SOFT,  /* libcrypto in this process */
 };
-#define AFB_BACKENDS 4
+#define AFB_BACKENDS 5
 
-/* "auto", "uring", "sync", "soft"; "?" for a value outside the enum. */
+/* "auto", "uring", "aio", "sync", "soft"; "?" for a value outside the enum. */
 const char *afb_backend_name(enum afb_backend backend);
 
 /* The back end of that name. -EINVAL: there is none. */
@@ -86,27 +87,68 @@ const char *afb_fallback_text(enum afb_fallback why);
 
 /* ---- What this machine offers ------------------------------------------- */
 
-struct afb_probe {
-	size_t size;
-	int af_alg;   /* 0, or -errno of socket(AF_ALG, SOCK_SEQPACKET, 0) */
-	int io_uring; /* 0, or -errno of io_uring_setup(2); -ENOSYS as well
-		       * where it lacks direct descriptors or CQE skipping */
-};
-
-/*
- * Looks at the machine as this process may use it, anew at every call (three or
- * four system calls). Any thread.
- * -EINVAL: probe->size is not one this library knows.
- */
-int afb_probe(struct afb_probe *probe);
-
-/* ---- Sessions ----------------------------------------------------------- */
-
 enum afb_type {
 	AFB_HASH,     /* "sha256", "sha256-generic"; with a key "hmac(sha256)" */
 	AFB_SKCIPHER, /* "cbc(aes)", "ctr(aes)", "virtio_crypto_aes_cbc" */
 	AFB_AEAD,     /* "gcm(aes)", "pcrypt(generic-gcm-aesni)" */
+	AFB_RNG,      /* "stdrng", "jitterentropy_rng" */
 };
+#define AFB_TYPES 4
+
+struct afb_caps {
+	size_t size;
+	int af_alg;   /* 0, or -errno of socket(AF_ALG, SOCK_SEQPACKET, 0) */
+	int io_uring; /* 0, or -errno of io_uring_setup(2); -ENOSYS as well
+		       * where it lacks direct descriptors or CQE skipping */
+	int aio;      /* 0, or -errno of io_setup(2) */
+	int types[AFB_TYPES]; /* by enum afb_type: 0, or -errno of bind(2) to
+			       * an algorithm that every kernel with the type
+			       * has; -ENOENT: no such module, or barred */
+	unsigned threads;     /* the most soft threads the library will start */
+};
+#define AFB_CAPS { .size = sizeof(struct afb_caps) }
+
+/*
+ * Looks at the machine as this process may use it, anew at every call (some
+ * twenty system calls); may load kernel modules. Any thread.
+ * -EINVAL: caps->size is not one this library knows.
+ */
+int afb_caps(struct afb_caps *caps);
+
+/* What is to be had for one algorithm. */
+struct afb_algorithm_caps {
+	size_t size;
+	int kernel;       /* 0, or -errno of bind(2) or of setting a key */
+	int soft;         /* 0, or -ENOENT where libcrypto has no such */
+	char driver[128]; /* the kernel's implementation; "" where none */
+	long priority;    /* of the driver, by /proc/crypto */
+	int driver_async; /* 1: the driver works while the caller goes on, by
+			   * /proc/crypto; 0: it does not; -ENOENT: unknown */
+	int kernel_async; /* 1: a request was seen in flight after AF_ALG had
+			   * taken it; 0: none was; -errno: not to be tried */
+	enum afb_backend backend; /* what AFB_BACKEND_AUTO comes to */
+	enum afb_fallback why;    /* that is not the first in the list */
+	size_t digest_size, block_size, iv_len; /* 0 where unknown or none */
+	size_t key_len;   /* of the key that was tried */
+};
+#define AFB_ALGORITHM_CAPS { .size = sizeof(struct afb_algorithm_caps) }
+
+/*
+ * Tries an algorithm of the kernel's name or driver name, with a key of zeros
+ * where it needs one, and one request where the driver is asynchronous. Any
+ * thread.
+ * -EINVAL: caps->size, the type or the name is wrong; -ENOMEM.
+ */
+int afb_algorithm_caps(struct afb_algorithm_caps *caps, enum afb_type type,
+		       const char *name);
+
+/*
+ * The algorithms the library knows by itself, in a fixed order: the kernel's name
+ * of number @index, and its type; NULL behind the last. Any thread.
+ */
+const char *afb_algorithm_name(unsigned index, enum afb_type *type);
+
+/* ---- Sessions ----------------------------------------------------------- */
 
 #define AFB_STRICT (1U << 0) /* an error where a fall-back would be taken */
 
@@ -118,6 +160,9 @@ struct afb_session_params {
 	const void *key; /* copied, and wiped at the end; NULL for a digest */
 	size_t key_len;
 	size_t tag_len; /* AEAD: bytes, as the algorithm allows; 0 means 16 */
+	size_t data_unit; /* "xts(...)": a text is cut in units of so many bytes,
+			   * each with its own IV: the op's, plus one for each
+			   * unit before it. 0: a text is one unit */
 };
 #define AFB_SESSION_PARAMS { .size = sizeof(struct afb_session_params) }
 
@@ -209,6 +254,9 @@ struct afb_op {
 	const void *iv; /* as the kernel's algorithm takes it, iv_len bytes:
 			 * "gcm(aes)" 12, "ccm(aes)" 16 in RFC 3610's form */
 	size_t aad_len; /* AEAD: the first bytes of `in` are AAD */
+	void *next_iv;  /* skcipher: NULL, or iv_len bytes (`iv` itself, if you
+			 * like) that receive the IV with which a text goes on
+			 * that continues this one; see afb_submit() */
 	void *user;     /* the caller's own; never touched */
 	ssize_t result; /* bytes written to out, or -errno:
 			 * -EINVAL   a member of the op is wrong, or a length
@@ -221,6 +269,12 @@ struct afb_op {
 			 *           returned, with AFB_STRICT or where
 			 *           libcrypto has no such algorithm, or
 			 *           cannot repeat what was begun in place */
+	struct {
+		struct afb_op *older, *newer;
+		uint64_t accepted;
+		uint8_t last_block[16];
+		unsigned state;
+	} lent; /* the library's, while the op is lent */
 };
 
 /* ---- Queues ------------------------------------------------------------- */
@@ -230,8 +284,19 @@ struct afb_queue_params {
 	unsigned depth; /* ops accepted and not yet reaped, 1 to AFB_DEPTH_MAX */
 	enum afb_backend backend;
 	unsigned flags; /* AFB_STRICT: open fails where the back end is not
-			 * to be had, rather than fall back */
+			 * to be had, rather than fall back; AFB_IN_ORDER;
+			 * AFB_SQPOLL */
+	int workers; /* uring: threads of the kernel that run blocking requests:
+		      *   0   up to AFB_WORKERS_DEFAULT, where a driver is
+		      *       asynchronous and AF_ALG's way to it is not
+		      *   -1  none
+		      *   n   up to n, for every op */
+	unsigned late_ms; /* see afb_late(); 0: no op is ever late */
+	void (*done)(struct afb_op *op); /* see afb_reap(); NULL: none */
 };
+#define AFB_IN_ORDER (1U << 1) /* ops are reaped in the order of submission */
+#define AFB_SQPOLL (1U << 2)   /* uring: a thread of the kernel submits */
+#define AFB_WORKERS_DEFAULT 32
 #define AFB_QUEUE_PARAMS { .size = sizeof(struct afb_queue_params) }
 
 struct afb_queue;
@@ -294,6 +359,20 @@ int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
 	     unsigned min, const struct timespec *timeout);
 
 /*
+ * Collects up to @max ops that have been started, have not ended within the
+ * queue's late_ms, and were not collected here before; returns how many. They
+ * stay lent: nothing can cancel them, and afb_reap() returns each when it ends.
+ * Makes no system call. Call it when afb_reap() has timed out.
+ */
+int afb_late(struct afb_queue *queue, struct afb_op **late, unsigned max);
+
+/*
+ * Closes every op socket that the queue keeps for coming ops. A queue does so by
+ * itself, little by little, for those that no burst has needed for long.
+ */
+void afb_queue_trim(struct afb_queue *queue);
+
+/*
  * A descriptor for poll(2), epoll(7) and their kin: readable while ended ops wait
  * to be reaped, perhaps once too often. Made at the first call; the queue owns it,
  * and afb_reap() makes it unreadable: neither read nor close it. Call afb_flush()
@@ -302,6 +381,16 @@ int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
  * -EMFILE, -ENFILE, -ENOMEM from eventfd(2).
  */
 int afb_queue_fd(struct afb_queue *queue);
+
+/* ---- Threads ------------------------------------------------------------ */
+
+/*
+ * The most threads that the library starts for AFB_BACKEND_SOFT, in the whole
+ * process: -1, where it begins, stands for one less than the processors the
+ * process may run on, 0 for none. They run at nice 19 and end with the last queue.
+ * For queues opened from now on. Any thread.
+ */
+void afb_set_threads(int max);
 
 /* ---- Streams ------------------------------------------------------------ */
 

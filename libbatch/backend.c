@@ -8,6 +8,7 @@
 static const char *const backend_names[AFB_BACKENDS] = {
 	[AFB_BACKEND_AUTO] = "auto",
 	[AFB_BACKEND_URING] = "uring",
+	[AFB_BACKEND_AIO] = "aio",
 	[AFB_BACKEND_SYNC] = "sync",
 	[AFB_BACKEND_SOFT] = "soft",
 };

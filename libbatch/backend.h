@@ -51,6 +51,9 @@ struct backend {
 	 */
 	int (*watch)(struct afb_queue *queue);
 
+	/* Closes idle op sockets until at most @keep are open. NULL: none. */
+	void (*trim)(struct afb_queue *queue, unsigned keep);
+
 	/* Prepares for a session the queue has not seen yet. NULL: nothing. */
 	void (*meet)(struct afb_queue *queue, struct queue_session *entry);
 
@@ -61,6 +64,9 @@ struct backend {
 extern const struct backend backend_uring;
 extern const struct backend backend_sync;
 extern const struct backend backend_soft;
+
+/* 0, or -errno of socket(2). */
+int af_alg_usable(void);
 
 /* 0 where io_uring can do all that backend_uring needs, else -errno. */
 int uring_usable(void);

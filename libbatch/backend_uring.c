@@ -342,11 +342,15 @@ static int start_chain(struct afb_queue *queue, struct queue_session *entry,
 		       struct afb_op *op)
 {
 	struct ways *ways = queue->ways;
-	struct slot *slot = &ways->slots[ways->free_slot];
+	struct slot *slot;
 	uint32_t lane;
 	bool fresh;
 	int ret;
 
+	/* The parts of a long op can be more than the depth. */
+	if (ways->free_slot == NONE)
+		return -EAGAIN;
+	slot = &ways->slots[ways->free_slot];
 	/* A chain must be submitted whole. */
 	if (io_uring_sq_space_left(&ways->ring) < URING_STEPS) {
 		ret = submit(queue);
@@ -575,9 +579,11 @@ static int uring_wait(struct afb_queue *queue, unsigned min,
 		drained = drain(queue);
 		ended = queue->ended.count - before;
 		/* What waits for a lane may find one now. */
-		if (ret || ended >= min || (drained && queue->waiting.count))
+		if (ret || ended >= min || !queue->in_flight ||
+		    (drained && queue->waiting.count))
 			return ret;
-		ret = enter(queue, min - ended, deadline);
+		ret = enter(queue, queue_wake_after(queue, min - ended),
+			    deadline);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op.c - see op.h. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "op.h"
@@ -20,6 +21,9 @@ static size_t frame_size(const struct afb_op *op)
 {
 	if (op->session->type != AFB_AEAD)
 		return 0;
+	/* An aad_len that is far too large must not wrap around. */
+	if (op->aad_len > SSIZE_MAX)
+		return SIZE_MAX;
 	return op->aad_len +
 	       (op->kind == AFB_DECRYPT ? op->session->tag_len : 0);
 }
@@ -40,16 +44,35 @@ size_t op_result_size(const struct afb_op *op)
 
 static int check_cipher(const struct afb_op *op)
 {
-	const struct afb_algorithm *alg = op->session->alg;
-	size_t bytes = op_bytes(op->in, op->in_cnt);
+	const struct afb_session *session = op->session;
 
 	if ((op->kind != AFB_ENCRYPT && op->kind != AFB_DECRYPT) ||
 	    op->iv_len > AFB_IV_MAX || (op->iv_len && !op->iv) ||
-	    (alg && op->iv_len != alg->iv_len) || op->aad_len > bytes ||
-	    frame_size(op) > bytes)
+	    (session->iv_len_known && op->iv_len != session->iv_len) ||
+	    frame_size(op) > op_bytes(op->in, op->in_cnt))
 		return -EINVAL;
-	if (bytes + op->session->tag_len > AFB_CIPHER_MAX)
-		return -EMSGSIZE;
+	if (op->next_iv && session->mode == MODE_WHOLE)
+		return -EINVAL;
+	return 0;
+}
+
+/* The modes that can be cut take whole blocks, or data units of a block at least. */
+static int check_text(const struct afb_op *op)
+{
+	const struct afb_session *session = op->session;
+	size_t size = op_text_size(op);
+
+	switch (session->mode) {
+	case MODE_ECB:
+	case MODE_CBC:
+		return size % session->block_size ? -EINVAL : 0;
+	case MODE_XTS_UNITS:
+		size %= session->data_unit;
+		return size && size < session->block_size ? -EINVAL : 0;
+	case MODE_CTR:
+	case MODE_WHOLE:
+		return 0;
+	}
 	return 0;
 }
 
@@ -68,7 +91,7 @@ int op_check(const struct afb_op *op)
 	}
 	if (!ret && op_bytes(op->out, op->out_cnt) < op_result_size(op))
 		ret = -EINVAL;
-	return ret;
+	return ret ? ret : check_text(op);
 }
 
 static bool overlap(const struct iovec *a, const struct iovec *b)

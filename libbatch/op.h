@@ -10,10 +10,15 @@
 
 #include "session.h"
 
+/* afb_op.lent.state */
+#define OP_PART (1U << 0) /* not a caller's op: a part of one, see cut.h */
+#define OP_ENDED (1U << 1) /* see roll.h */
+#define OP_LATE (1U << 2)
+
 /* Bytes in all pieces. */
 size_t op_bytes(const struct iovec *pieces, unsigned count);
 
-/* 0, -EINVAL or -EMSGSIZE. After it the two functions below may be called. */
+/* 0 or -EINVAL. After it the two functions below may be called. */
 int op_check(const struct afb_op *op);
 
 /* Bytes the result has. */

@@ -18,6 +18,8 @@ static const char *type_name(enum afb_type type)
 		return "skcipher";
 	case AFB_AEAD:
 		return "aead";
+	case AFB_RNG:
+		return "rng";
 	}
 	return "";
 }

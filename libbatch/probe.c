@@ -8,7 +8,7 @@
 #include "backend.h"
 #include "uring_setup.h"
 
-static int af_alg_usable(void)
+int af_alg_usable(void)
 {
 	int fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
@@ -30,11 +30,11 @@ int uring_usable(void)
 	return ret;
 }
 
-int afb_probe(struct afb_probe *probe)
+int afb_caps(struct afb_caps *caps)
 {
-	if (probe->size != sizeof(*probe))
+	if (caps->size != sizeof(*caps))
 		return -EINVAL;
-	probe->af_alg = af_alg_usable();
-	probe->io_uring = uring_usable();
+	caps->af_alg = af_alg_usable();
+	caps->io_uring = uring_usable();
 	return 0;
 }

@@ -14,113 +14,12 @@
 #include "counters.h"
 #include "fork.h"
 #include "log.h"
-#include "op.h"
-
-/* ---- Fifos -------------------------------------------------------------- */
-
-static int fifo_open(struct op_fifo *fifo, unsigned depth)
-{
-	for (fifo->size = 1; fifo->size < depth; fifo->size *= 2)
-		;
-	fifo->ops = calloc(fifo->size, sizeof(fifo->ops[0]));
-	return fifo->ops ? 0 : -ENOMEM;
-}
-
-static void fifo_push(struct op_fifo *fifo, struct afb_op *op)
-{
-	fifo->ops[(fifo->first + fifo->count++) & (fifo->size - 1)] = op;
-}
-
-static void fifo_push_front(struct op_fifo *fifo, struct afb_op *op)
-{
-	fifo->count++;
-	fifo->ops[--fifo->first & (fifo->size - 1)] = op;
-}
-
-static struct afb_op *fifo_pop(struct op_fifo *fifo)
-{
-	fifo->count--;
-	return fifo->ops[fifo->first++ & (fifo->size - 1)];
-}
-
-/* ---- Sessions seen by a queue ------------------------------------------- */
-
-static struct queue_session **bucket_of(struct afb_queue *queue,
-					const struct afb_session *session)
-{
-	uintptr_t key = (uintptr_t)session;
-
-	return &queue->buckets[(key >> 6 ^ key >> 12) % QUEUE_BUCKETS];
-}
-
-static void forget(struct afb_queue *queue, struct queue_session *entry)
-{
-	if (queue->last == entry)
-		queue->last = NULL;
-	if (queue->backend->forget)
-		queue->backend->forget(queue, entry);
-	session_put(entry->session);
-	free(entry);
-}
-
-/* Lets go of sessions that their openers have closed; of all, if so told. */
-static void forget_sessions(struct afb_queue *queue, bool all)
-{
-	struct queue_session **link, *entry;
-	unsigned i;
-
-	for (i = 0; i < QUEUE_BUCKETS; i++) {
-		link = &queue->buckets[i];
-		while ((entry = *link)) {
-			if (all ||
-			    (!entry->held && entry->session->closed)) {
-				*link = entry->next;
-				forget(queue, entry);
-			} else {
-				link = &entry->next;
-			}
-		}
-	}
-}
-
-struct queue_session *queue_session(struct afb_queue *queue,
-				    struct afb_session *session)
-{
-	struct queue_session *entry = queue->last;
-
-	if (entry && entry->session == session)
-		return entry;
-	for (entry = *bucket_of(queue, session); entry; entry = entry->next)
-		if (entry->session == session)
-			return queue->last = entry;
-	return NULL;
-}
-
-static struct queue_session *meet_session(struct afb_queue *queue,
-					  struct afb_session *session)
-{
-	struct queue_session *entry = queue_session(queue, session);
-	struct queue_session **bucket;
-
-	if (entry)
-		return entry;
-	forget_sessions(queue, false);
-	entry = calloc(1, sizeof(*entry));
-	if (!entry)
-		return NULL;
-	entry->session = session_get(session);
-	if (queue->backend->meet)
-		queue->backend->meet(queue, entry);
-	bucket = bucket_of(queue, session);
-	entry->next = *bucket;
-	*bucket = entry;
-	return queue->last = entry;
-}
+#include "next_iv.h"
 
 /* ---- Ops ---------------------------------------------------------------- */
 
-/* What an op ended with before anything could be tried, or in the end. */
-static void end(struct afb_queue *queue, struct afb_op *op, ssize_t result)
+/* Gives an op of the caller's back. */
+static void deliver(struct afb_queue *queue, struct afb_op *op, ssize_t result)
 {
 	struct queue_session *entry;
 
@@ -128,14 +27,41 @@ static void end(struct afb_queue *queue, struct afb_op *op, ssize_t result)
 	entry = op->session ? queue_session(queue, op->session) : NULL;
 	if (entry)
 		entry->held--;
-	fifo_push(&queue->ended, op);
+	if (roll_kept(&queue->roll))
+		roll_end(&queue->roll, op, &queue->ended);
+	else
+		fifo_push(&queue->ended, op);
 }
 
-static int by_software(struct afb_queue *queue, struct afb_op *op)
+/* An op or a part of one has its result, by @served. */
+static void end(struct afb_queue *queue, struct afb_op *op,
+		struct served served, ssize_t result)
 {
-	const struct soft *soft = session_soft(op->session);
+	if (op->lent.state & OP_PART) {
+		op = cut_part_ended(&queue->cutter, op, &queue->waiting,
+				    &served, &result);
+		if (!op)
+			return;
+	}
+	if (result >= 0) {
+		counters_message(&queue->burst, served.backend, served.why,
+				 op_bytes(op->in, op->in_cnt));
+		next_iv_write(op);
+	}
+	deliver(queue, op, result);
+}
 
-	return soft ? soft_run(&queue->scratch, soft, op) : -ENOENT;
+static void end_with_error(struct afb_queue *queue, struct afb_op *op,
+			   int error)
+{
+	const struct served nobody = { AFB_BACKEND_AUTO, AFB_FALLBACK_NONE };
+
+	end(queue, op, nobody, error);
+}
+
+int queue_by_software(struct afb_queue *queue, const struct afb_op *op)
+{
+	return soft_op(&queue->scratch, op);
 }
 
 /* Why an op that should have gone by the queue's back end goes to software. */
@@ -151,20 +77,26 @@ static enum afb_fallback why_soft(const struct afb_queue *queue,
 	return fallback_after(error, AFB_FALLBACK_KERNEL_ERROR);
 }
 
-/* @error is what the back end failed with; 0 if it was not to be asked. */
+/*
+ * Software has done it, with @ret. @error is what the back end failed with before;
+ * 0 if it was not to be asked.
+ */
+static void end_after_software(struct afb_queue *queue, struct afb_op *op,
+			       int ret, int error)
+{
+	struct served served = { AFB_BACKEND_SOFT, why_soft(queue, op, error) };
+
+	if (ret)
+		end_with_error(queue, op,
+			       error && ret == -ENOENT ? error : ret);
+	else
+		end(queue, op, served, op_result_size(op));
+}
+
 static void end_by_software(struct afb_queue *queue, struct afb_op *op,
 			    int error)
 {
-	int ret = by_software(queue, op);
-
-	if (ret) {
-		end(queue, op, error && ret == -ENOENT ? error : ret);
-		return;
-	}
-	counters_message(&queue->burst, AFB_BACKEND_SOFT,
-			 why_soft(queue, op, error),
-			 op_bytes(op->in, op->in_cnt));
-	end(queue, op, op_result_size(op));
+	end_after_software(queue, op, queue_by_software(queue, op), error);
 }
 
 /* Errors that say something of the op: software would say no other. */
@@ -186,15 +118,15 @@ static bool can_be_repeated(const struct afb_op *op, bool begun)
 void queue_end(struct afb_queue *queue, struct afb_op *op,
 	       enum afb_backend backend, ssize_t result, bool begun)
 {
+	struct served served = { backend, queue->why };
+
 	queue->in_flight--;
-	if (!is_final(result) && can_be_repeated(op, begun)) {
+	if (backend == AFB_BACKEND_SOFT)
+		end_after_software(queue, op, result, 0);
+	else if (!is_final(result) && can_be_repeated(op, begun))
 		end_by_software(queue, op, result);
-		return;
-	}
-	if (result >= 0)
-		counters_message(&queue->burst, backend, queue->why,
-				 op_bytes(op->in, op->in_cnt));
-	end(queue, op, result);
+	else
+		end(queue, op, served, result);
 }
 
 void queue_again(struct afb_queue *queue, struct afb_op *op)
@@ -203,30 +135,24 @@ void queue_again(struct afb_queue *queue, struct afb_op *op)
 	fifo_push_front(&queue->waiting, op);
 }
 
-/* Starts one op; -EAGAIN if it has to wait for another to end. */
-static int start(struct afb_queue *queue, struct afb_op *op)
+static bool is_software_alone(const struct afb_queue *queue,
+			      const struct afb_session *session)
 {
-	int ret = op_check(op);
+	return session->tfm < 0 && queue->backend->id != AFB_BACKEND_SOFT;
+}
 
-	/* An empty text has an empty result; the kernel would wait for more. */
-	if (ret || (op->session->type == AFB_SKCIPHER && !op_text_size(op))) {
-		end(queue, op, ret);
-		return 0;
-	}
-	if (op->session->tfm < 0 || queue->backend->id == AFB_BACKEND_SOFT) {
-		end_by_software(queue, op, 0);
-		return 0;
-	}
-	if (op_bytes(op->in, op->in_cnt) + op->session->tag_len >
-	    op->session->send_max) {
-		end_by_software(queue, op, -EMSGSIZE);
-		return 0;
-	}
+static int start_by_backend(struct afb_queue *queue, struct afb_op *op)
+{
+	int ret;
+
 	queue->in_flight++;
 	ret = queue->backend->start(queue, queue_session(queue, op->session),
 				    op);
 	if (!ret) {
-		counters_in_flight(&queue->burst, queue->in_flight);
+		if (queue->backend->id != AFB_BACKEND_SOFT)
+			counters_in_flight(&queue->burst, queue->in_flight);
+		if (queue->in_flight > queue->in_flight_max)
+			queue->in_flight_max = queue->in_flight;
 		return 0;
 	}
 	queue->in_flight--;
@@ -235,6 +161,50 @@ static int start(struct afb_queue *queue, struct afb_op *op)
 	/* Whatever it says, it says of the back end and not of the op. */
 	end_by_software(queue, op, ret);
 	return 0;
+}
+
+/* Bytes of one request: what is sent or what is read, whichever is more. */
+static size_t request_size(const struct afb_op *op)
+{
+	size_t sent = op_bytes(op->in, op->in_cnt);
+
+	if (op->session->type == AFB_AEAD && op->kind == AFB_ENCRYPT)
+		return sent + op->session->tag_len;
+	return sent;
+}
+
+/* Starts one op; -EAGAIN if it has to wait for another to end. */
+static int start(struct afb_queue *queue, struct afb_op *op)
+{
+	int ret = op_check(op);
+
+	/* An empty text has an empty result; the kernel would wait for more. */
+	if (ret) {
+		end_with_error(queue, op, ret);
+		return 0;
+	}
+	if (op->session->type == AFB_SKCIPHER && !op_text_size(op)) {
+		next_iv_write(op);
+		deliver(queue, op, 0);
+		return 0;
+	}
+	next_iv_prepare(op);
+	if (cut_needed(op)) {
+		ret = cut_begin(&queue->cutter, op, &queue->waiting);
+		if (ret && ret != -EAGAIN)
+			end_with_error(queue, op, ret);
+		return ret == -EAGAIN ? ret : 0;
+	}
+	if (is_software_alone(queue, op->session)) {
+		end_by_software(queue, op, 0);
+		return 0;
+	}
+	if (queue->backend->id != AFB_BACKEND_SOFT &&
+	    request_size(op) > op->session->send_max) {
+		end_by_software(queue, op, -EMSGSIZE);
+		return 0;
+	}
+	return start_by_backend(queue, op);
 }
 
 static void start_waiting(struct afb_queue *queue)
@@ -248,6 +218,17 @@ static void start_waiting(struct afb_queue *queue)
 			return;
 		}
 	}
+}
+
+/*
+ * Where a completion may be that of a part, or of an op that has to wait for an
+ * older one, counting them says nothing.
+ */
+unsigned queue_wake_after(const struct afb_queue *queue, unsigned min)
+{
+	if (queue->cutter.active || queue->roll.in_order)
+		return 1;
+	return min < queue->in_flight ? min : queue->in_flight;
 }
 
 /* ---- Opening and closing ------------------------------------------------ */
@@ -266,6 +247,11 @@ static int choose(struct afb_queue *queue, enum afb_backend wanted)
 	unsigned i = 0;
 	int ret;
 
+	/* Without AF_ALG the soft threads do better than any ring. */
+	if (wanted == AFB_BACKEND_AUTO && !queue->strict && af_alg_usable()) {
+		wanted = AFB_BACKEND_SOFT;
+		queue->why = AFB_FALLBACK_NO_AF_ALG;
+	}
 	while (wanted != AFB_BACKEND_AUTO && backends[i]->id != wanted)
 		i++;
 	for (;; i++) {
@@ -283,7 +269,8 @@ static int check_params(const struct afb_queue_params *params)
 {
 	if (params->size != sizeof(*params) || params->depth > AFB_DEPTH_MAX ||
 	    (unsigned)params->backend >= AFB_BACKENDS ||
-	    (params->flags & ~AFB_STRICT))
+	    (params->flags & ~(AFB_STRICT | AFB_IN_ORDER | AFB_SQPOLL)) ||
+	    params->workers < -1)
 		return -EINVAL;
 	return 0;
 }
@@ -293,6 +280,7 @@ static void free_queue(struct afb_queue *queue)
 	if (queue->event >= 0)
 		close(queue->event);
 	soft_scratch_free(&queue->scratch);
+	cut_free(&queue->cutter);
 	free(queue->waiting.ops);
 	free(queue->ended.ops);
 	free(queue);
@@ -315,10 +303,15 @@ int afb_queue_open(struct afb_queue **opened,
 		return -ENOMEM;
 	queue->depth = params->depth ? params->depth : AFB_DEPTH_DEFAULT;
 	queue->strict = params->flags & AFB_STRICT;
+	queue->sqpoll = params->flags & AFB_SQPOLL;
+	queue->workers = params->workers;
+	queue->roll.in_order = params->flags & AFB_IN_ORDER;
+	queue->roll.late_ms = params->late_ms;
+	queue->done = params->done;
 	queue->generation = fork_generation();
 	queue->event = -1;
 	queue->burst.size = queue->counters.size = sizeof(queue->counters);
-	ret = fifo_open(&queue->waiting, queue->depth);
+	ret = fifo_open(&queue->waiting, queue->depth + CUT_PARTS);
 	if (!ret)
 		ret = fifo_open(&queue->ended, queue->depth);
 	if (!ret)
@@ -341,7 +334,9 @@ static void after_fork(struct afb_queue *queue)
 		return;
 	queue->held = queue->in_flight = 0;
 	queue->waiting.count = queue->ended.count = 0;
-	forget_sessions(queue, true);
+	queue->roll.oldest = queue->roll.newest = NULL;
+	cut_free(&queue->cutter);
+	queue_forget_sessions(queue, true);
 	queue->backend->close(queue);
 	if (queue->event >= 0)
 		close(queue->event);
@@ -369,7 +364,13 @@ void afb_queue_close(struct afb_queue *queue)
 	ret = own(queue);
 	while (queue->in_flight && !ret)
 		ret = queue->backend->wait(queue, queue->in_flight, NULL);
-	forget_sessions(queue, true);
+	if (queue->in_flight) {
+		/* What the kernel may still write to must stay. */
+		log_text("queue: cannot be closed with ops in flight (%s)",
+			 strerror(-ret));
+		return;
+	}
+	queue_forget_sessions(queue, true);
 	queue->backend->close(queue);
 	counters_fold(&queue->burst, NULL);
 	free_queue(queue);
@@ -434,24 +435,35 @@ static void event_clear(struct afb_queue *queue)
 
 /* ---- The burst ---------------------------------------------------------- */
 
+static bool accept_op(struct afb_queue *queue, struct afb_op *op, uint64_t now)
+{
+	struct queue_session *entry;
+
+	if (op->session) {
+		entry = queue_meet_session(queue, op->session);
+		if (!entry)
+			return false;
+		entry->held++;
+	}
+	op->lent.state = 0;
+	if (roll_kept(&queue->roll))
+		roll_add(&queue->roll, op, now);
+	fifo_push(&queue->waiting, op);
+	return true;
+}
+
 int afb_submit(struct afb_queue *queue, struct afb_op *const *ops,
 	       unsigned count)
 {
-	struct queue_session *entry;
+	uint64_t now = queue->roll.late_ms ? roll_now() : 0;
 	unsigned i;
 
 	after_fork(queue);
 	if (count > queue->depth - queue->held)
 		count = queue->depth - queue->held;
-	for (i = 0; i < count; i++) {
-		if (ops[i]->session) {
-			entry = meet_session(queue, ops[i]->session);
-			if (!entry)
-				break;
-			entry->held++;
-		}
-		fifo_push(&queue->waiting, ops[i]);
-	}
+	for (i = 0; i < count; i++)
+		if (!accept_op(queue, ops[i], now))
+			break;
 	queue->held += i;
 	return i;
 }
@@ -470,15 +482,33 @@ int afb_flush(struct afb_queue *queue)
 	return ret;
 }
 
+/* Room in the queue comes first: the callback may submit the next op. */
 static unsigned take_ended(struct afb_queue *queue, struct afb_op **done,
 			   unsigned max)
 {
-	unsigned n = 0;
+	struct afb_op *op;
+	unsigned n;
 
-	while (n < max && queue->ended.count)
-		done[n++] = fifo_pop(&queue->ended);
-	queue->held -= n;
+	for (n = 0; n < max && queue->ended.count; n++) {
+		op = fifo_pop(&queue->ended);
+		queue->held--;
+		if (done)
+			done[n] = op;
+		if (queue->done)
+			queue->done(op);
+	}
 	return n;
+}
+
+/* Closes what idle lanes no burst of the last thousand has needed. */
+static void trim_at_times(struct afb_queue *queue)
+{
+	if (++queue->reaps < 1000)
+		return;
+	if (queue->backend->trim)
+		queue->backend->trim(queue, queue->in_flight_max);
+	queue->in_flight_max = queue->in_flight;
+	queue->reaps = 0;
 }
 
 /*
@@ -492,8 +522,6 @@ static int advance(struct afb_queue *queue, unsigned min,
 	if (!queue->backend->wait || !queue->in_flight)
 		return 0;
 	min = min > queue->ended.count ? min - queue->ended.count : 0;
-	if (min > queue->in_flight)
-		min = queue->in_flight;
 	return queue->backend->wait(queue, min, deadline);
 }
 
@@ -504,7 +532,7 @@ int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
 	struct timespec moment;
 	int ret;
 
-	if (min > max)
+	if (min > max || (!done && !queue->done))
 		return -EINVAL;
 	ret = own(queue);
 	if (ret)
@@ -518,7 +546,22 @@ int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
 	while (!ret && queue->ended.count < min);
 	if (!ret || ret == -ETIME || queue->ended.count)
 		ret = take_ended(queue, done, max);
+	trim_at_times(queue);
 	event_set(queue);
 	counters_fold(&queue->burst, &queue->counters);
 	return ret;
+}
+
+int afb_late(struct afb_queue *queue, struct afb_op **late, unsigned max)
+{
+	after_fork(queue);
+	return roll_late(&queue->roll, late, max);
+}
+
+void afb_queue_trim(struct afb_queue *queue)
+{
+	if (own(queue) || !queue->backend->trim)
+		return;
+	queue->backend->trim(queue, queue->in_flight);
+	counters_fold(&queue->burst, &queue->counters);
 }

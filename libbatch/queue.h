@@ -6,18 +6,13 @@
 #ifndef AFB_QUEUE_H
 #define AFB_QUEUE_H
 
+#include "cut.h"
+#include "fifo.h"
+#include "roll.h"
 #include "session.h"
 #include "soft.h"
 
 struct backend;
-
-/* Ops in order of arrival; room for a queue's depth. */
-struct op_fifo {
-	struct afb_op **ops;
-	unsigned size; /* a power of two */
-	unsigned first;
-	unsigned count;
-};
 
 /* What a queue keeps for one session, from the first op it sees of it. */
 struct queue_session {
@@ -37,7 +32,11 @@ struct afb_queue {
 	void *ways; /* the back end's own */
 	unsigned depth;
 	unsigned held; /* ops accepted and not yet reaped */
-	unsigned in_flight;
+	unsigned in_flight; /* requests: ops, and parts of ops */
+	unsigned in_flight_max; /* since the idle lanes were last looked at */
+	unsigned reaps; /* likewise */
+	int workers; /* as in afb_queue_params */
+	bool sqpoll;
 	bool strict;
 	enum afb_fallback why; /* the back end is not the one asked for */
 	unsigned generation;
@@ -45,6 +44,9 @@ struct afb_queue {
 
 	struct op_fifo waiting;
 	struct op_fifo ended;
+	struct roll roll;
+	struct cutter cutter;
+	void (*done)(struct afb_op *op);
 	struct queue_session *buckets[QUEUE_BUCKETS];
 	struct queue_session *last; /* found last: bursts repeat it */
 
@@ -54,16 +56,33 @@ struct afb_queue {
 };
 
 /*
- * An op has ended, by the queue's back end or another, with @result. An error that
+ * An op has ended, by the queue's back end or another, with @result (by SOFT: with
+ * 0 or -errno, and that is the end of it). An error that
  * is not of the op's own making makes the queue try software first; but where
  * the kernel had @begun on it and the op is in place, there is nothing to try on.
  */
 void queue_end(struct afb_queue *queue, struct afb_op *op,
 	       enum afb_backend backend, ssize_t result, bool begun);
 
-/* What the queue keeps for a session it has seen. */
+/*
+ * For wait(): how many requests should end before the caller is woken, when @min
+ * more ops are to end. At least 1 and no more than are in flight.
+ */
+unsigned queue_wake_after(const struct afb_queue *queue, unsigned min);
+
+/* What the queue keeps for a session: NULL if it has not seen it. */
 struct queue_session *queue_session(struct afb_queue *queue,
 				    struct afb_session *session);
+
+/* The same, from the first op on. NULL: no memory. */
+struct queue_session *queue_meet_session(struct afb_queue *queue,
+					 struct afb_session *session);
+
+/* Lets go of sessions that their openers have closed; of all, if so told. */
+void queue_forget_sessions(struct afb_queue *queue, bool all);
+
+/* Does the op in software, here and now. 0 or -errno. */
+int queue_by_software(struct afb_queue *queue, const struct afb_op *op);
 
 /* Puts an op that start() had taken back in front, for another try. */
 void queue_again(struct afb_queue *queue, struct afb_op *op);

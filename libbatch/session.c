@@ -15,6 +15,7 @@
 #include "backend.h"
 #include "counters.h"
 #include "log.h"
+#include "proc_crypto.h"
 #include "session.h"
 #include "soft.h"
 #include "stream_lane.h"
@@ -60,14 +61,20 @@ void afb_session_close(struct afb_session *session)
 /* 0, -ENOENT where libcrypto has no such algorithm, or -ENOMEM. */
 static int soft_once(struct afb_session *session)
 {
+	struct soft *soft;
 	int ret = 0;
 
+	if (atomic_load_explicit(&session->soft, memory_order_acquire))
+		return 0;
 	if (!session->alg)
 		return -ENOENT;
 	pthread_mutex_lock(&session->lock);
-	if (!session->soft)
-		ret = soft_open(&session->soft, session->alg,
-				session->key_len);
+	if (!session->soft) {
+		ret = soft_open(&soft, session->alg, session->key_len);
+		if (!ret)
+			atomic_store_explicit(&session->soft, soft,
+					      memory_order_release);
+	}
 	pthread_mutex_unlock(&session->lock);
 	return ret;
 }
@@ -77,6 +84,13 @@ struct soft *session_soft(struct afb_session *session)
 	if (session->strict && session->backend != AFB_BACKEND_SOFT)
 		return NULL;
 	return soft_once(session) ? NULL : session->soft;
+}
+
+int soft_op(struct soft_scratch *scratch, const struct afb_op *op)
+{
+	const struct soft *soft = session_soft(op->session);
+
+	return soft ? soft_run(scratch, soft, op) : -ENOENT;
 }
 
 static int learn_digest_size(struct afb_session *session)
@@ -98,6 +112,35 @@ static int learn_send_max(struct afb_session *session)
 	if (size < 0)
 		return size;
 	session->send_max = size;
+	return 0;
+}
+
+/* By the table, or for an algorithm it lacks by /proc/crypto after the bind. */
+static int learn_mode(struct afb_session *session, size_t data_unit)
+{
+	const struct afb_algorithm *alg = session->alg;
+	const char *name = alg ? alg->kernel : NULL;
+	struct proc_crypto crypto;
+
+	if (session->type != AFB_SKCIPHER && session->type != AFB_AEAD)
+		return data_unit ? -EINVAL : 0;
+	if (alg) {
+		session->block_size = alg->block_size;
+		session->iv_len = alg->iv_len;
+	} else if (!proc_crypto_find(&crypto, session->type, session->name)) {
+		name = crypto.name;
+		session->block_size = crypto.block_size;
+		session->iv_len = crypto.iv_len;
+	}
+	session->iv_len_known = name;
+	if (session->type == AFB_SKCIPHER && name && session->iv_len <= 16)
+		session->mode = mode_of(name);
+	if (!data_unit)
+		return 0;
+	if (!name || !mode_has_units(name) || data_unit < session->block_size)
+		return -EINVAL;
+	session->mode = MODE_XTS_UNITS;
+	session->data_unit = data_unit;
 	return 0;
 }
 
@@ -257,6 +300,8 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 	ret = take_params(session, params);
 	if (!ret)
 		ret = choose(session, params->backend);
+	if (!ret)
+		ret = learn_mode(session, params->data_unit);
 	if (ret) {
 		session_put(session);
 		return ret;
@@ -280,52 +325,18 @@ enum afb_fallback afb_session_fallback(const struct afb_session *session)
 	return session->why;
 }
 
-/* One "key : value" line of /proc/crypto. */
-static bool proc_crypto_line(const char *line, const char *key, char *value)
-{
-	char found[32];
-
-	return sscanf(line, "%31[^: ] : %127s", found, value) == 2 &&
-	       !strcmp(found, key);
-}
-
-/*
- * The kernel takes the implementation of highest priority of that name, or the
- * one whose driver has the name.
- */
-static int proc_crypto_driver(const char *name, char *driver, size_t size)
-{
-	char line[256], value[128], its_name[128] = "", its_driver[128] = "";
-	long priority, best = -1;
-	FILE *file;
-
-	file = fopen("/proc/crypto", "re");
-	if (!file)
-		return -ENOENT;
-	while (fgets(line, sizeof(line), file)) {
-		if (proc_crypto_line(line, "name", value)) {
-			strcpy(its_name, value);
-		} else if (proc_crypto_line(line, "driver", value)) {
-			strcpy(its_driver, value);
-		} else if (proc_crypto_line(line, "priority", value)) {
-			priority = strtol(value, NULL, 10);
-			if (!strcmp(its_driver, name) ||
-			    (!strcmp(its_name, name) && priority > best)) {
-				snprintf(driver, size, "%s", its_driver);
-				best = priority;
-			}
-		}
-	}
-	fclose(file);
-	return best < 0 ? -ENOENT : 0;
-}
-
 int afb_session_driver(const struct afb_session *session, char *driver,
 		       size_t size)
 {
+	struct proc_crypto crypto;
+	int ret;
+
 	if (session->tfm < 0) {
 		snprintf(driver, size, "libcrypto");
 		return 0;
 	}
-	return proc_crypto_driver(session->name, driver, size);
+	ret = proc_crypto_find(&crypto, session->type, session->name);
+	if (!ret)
+		snprintf(driver, size, "%s", crypto.driver);
+	return ret;
 }

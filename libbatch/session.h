@@ -12,6 +12,7 @@
 
 #include "afalgbatch.h"
 #include "algorithms.h"
+#include "mode.h"
 #include "opsocket.h"
 
 struct soft;
@@ -30,15 +31,21 @@ struct afb_session {
 	size_t key_len;
 	size_t tag_len; /* 0 unless AEAD */
 	size_t digest_size; /* 0 unless hash */
+	enum mode mode; /* MODE_WHOLE unless the sizes below are known */
+	size_t block_size;
+	size_t iv_len;
+	bool iv_len_known;
+	size_t data_unit; /* MODE_XTS_UNITS alone */
 	size_t send_max; /* longest message one request of the kernel takes */
 	int tfm; /* -1: the kernel does not serve this session */
 	enum afb_backend backend;
 	enum afb_fallback why;
 	bool strict;
+	bool blocking; /* the driver works by itself, but AF_ALG waits for it */
 	bool overlap; /* a second CPU can hash while the caller fills */
 
 	pthread_mutex_t lock;
-	struct soft *soft; /* opened at first need */
+	_Atomic(struct soft *) soft; /* opened at first need, then fixed */
 	struct stream_lane *idle;
 	unsigned idle_count;
 };

@@ -35,6 +35,12 @@ void soft_close(struct soft *soft);
 int soft_run(struct soft_scratch *scratch, const struct soft *soft,
 	     const struct afb_op *op);
 
+/*
+ * The same, with its session's algorithm: -ENOENT where there is none, or the
+ * session is strict. Any thread, each with a scratch of its own.
+ */
+int soft_op(struct soft_scratch *scratch, const struct afb_op *op);
+
 void soft_scratch_free(struct soft_scratch *scratch);
 
 #endif

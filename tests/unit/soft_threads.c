@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * soft_threads.c - the threads of the soft back end: how many, how nice, how long
+ * they live, and that the results are right whoever does the work.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "messages.h"
+
+#define COUNT 500
+
+static uint8_t data[20000];
+
+static struct afb_queue *soft_queue(unsigned depth)
+{
+	struct afb_queue_params params = AFB_QUEUE_PARAMS;
+	struct afb_queue *queue;
+
+	params.depth = depth;
+	params.backend = AFB_BACKEND_SOFT;
+	cr_assert_eq(afb_queue_open(&queue, &params), 0);
+	return queue;
+}
+
+static void run_and_check(struct afb_queue *queue, struct afb_session *session)
+{
+	struct message *messages = calloc(COUNT, sizeof(*messages));
+	unsigned i;
+
+	for (i = 0; i < COUNT; i++)
+		prepare(&messages[i], session, data, 37 * i);
+	run(queue, messages, COUNT);
+	for (i = 0; i < COUNT; i++)
+		expect_reference(&messages[i], "sha256");
+	free(messages);
+}
+
+/* Threads of this process at nice 19, and all. */
+static void count_threads(unsigned *nice, unsigned *all)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+
+	*nice = *all = 0;
+	while ((task = readdir(tasks))) {
+		pid_t tid = atoi(task->d_name);
+
+		if (!tid)
+			continue;
+		*nice += getpriority(PRIO_PROCESS, tid) == 19;
+		++*all;
+	}
+	closedir(tasks);
+}
+
+static unsigned cpus(void)
+{
+	cpu_set_t set;
+
+	sched_getaffinity(0, sizeof(set), &set);
+	return CPU_COUNT(&set);
+}
+
+Test(soft_threads, helpers_are_nice_and_end_with_the_last_queue)
+{
+	struct afb_session *session = session_of("sha256");
+	struct afb_queue *first = soft_queue(128), *second = soft_queue(16);
+	unsigned nice, all, before;
+
+	reference_fill(data, sizeof(data), 1);
+	count_threads(&nice, &before);
+	cr_assert_eq(nice, 0);
+	run_and_check(first, session);
+	run_and_check(second, session);
+	count_threads(&nice, &all);
+	cr_assert_eq(nice, cpus() - 1);
+	cr_assert_eq(all, before + nice);
+	afb_queue_close(first);
+	count_threads(&nice, &all);
+	cr_assert_eq(nice, cpus() - 1);
+	afb_queue_close(second);
+	count_threads(&nice, &all);
+	cr_assert_eq(all, before);
+	afb_session_close(session);
+}
+
+Test(soft_threads, one_processor_or_none_allowed_means_no_thread)
+{
+	struct afb_session *session = session_of("sha256");
+	struct afb_queue *queue;
+	unsigned nice, all;
+	cpu_set_t one;
+
+	afb_set_threads(0);
+	queue = soft_queue(128);
+	run_and_check(queue, session);
+	count_threads(&nice, &all);
+	cr_assert_eq(nice, 0);
+	afb_queue_close(queue);
+
+	afb_set_threads(-1);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	cr_assert_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	queue = soft_queue(128);
+	run_and_check(queue, session);
+	count_threads(&nice, &all);
+	cr_assert_eq(nice, 0);
+	afb_queue_close(queue);
+	afb_session_close(session);
+}
+
+Test(soft_threads, number_can_be_chosen_up_to_the_processors)
+{
+	struct afb_session *session = session_of("sha256");
+	struct afb_queue *queue;
+	unsigned nice, all;
+
+	afb_set_threads(1000);
+	queue = soft_queue(128);
+	run_and_check(queue, session);
+	count_threads(&nice, &all);
+	cr_assert_eq(nice, cpus());
+	afb_queue_close(queue);
+	afb_session_close(session);
+}
+
+static void *work_for_long(void *session)
+{
+	struct afb_queue *queue;
+	unsigned i;
+
+	for (i = 0; i < 10; i++) {
+		queue = soft_queue(1 + 13 * i);
+		run_and_check(queue, session);
+		afb_queue_close(queue);
+	}
+	return NULL;
+}
+
+Test(soft_threads, queues_of_many_threads_share_them)
+{
+	struct afb_session *session = session_of("sha256");
+	pthread_t threads[6];
+	unsigned i;
+
+	reference_fill(data, sizeof(data), 2);
+	for (i = 0; i < 6; i++)
+		pthread_create(&threads[i], NULL, work_for_long, session);
+	for (i = 0; i < 6; i++)
+		pthread_join(threads[i], NULL);
+	afb_session_close(session);
+}
+
+Test(soft_threads, child_of_fork_has_helpers_of_its_own)
+{
+	struct afb_session *session = session_of("sha256");
+	struct afb_queue *queue = soft_queue(128);
+	unsigned nice, all;
+	int status, i;
+	pid_t child;
+
+	run_and_check(queue, session);
+	for (i = 0; i < 20; i++) {
+		child = fork();
+		if (!child) {
+			run_and_check(queue, session);
+			count_threads(&nice, &all);
+			afb_queue_close(queue);
+			exit(nice == cpus() - 1 ? 0 : 1);
+		}
+		run_and_check(queue, session);
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_assert(WIFEXITED(status) && !WEXITSTATUS(status),
+			  "status %x", status);
+	}
+	afb_queue_close(queue);
+	afb_session_close(session);
+}
+
+/* exit() with work left: libcrypto is cleaned up, and nobody may be using it. */
+Test(soft_threads, exit_with_ops_in_flight_is_clean)
+{
+	struct afb_session *session = session_of("sha256");
+	static struct message messages[COUNT];
+	struct afb_op *ops[COUNT];
+	struct afb_queue *queue;
+	int status, round, i;
+	pid_t child;
+
+	for (round = 0; round < 10; round++) {
+		child = fork();
+		if (!child) {
+			queue = soft_queue(COUNT);
+			for (i = 0; i < COUNT; i++) {
+				prepare(&messages[i], session, data,
+					sizeof(data));
+				ops[i] = &messages[i].op;
+			}
+			afb_submit(queue, ops, COUNT);
+			afb_flush(queue);
+			exit(0);
+		}
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_assert_eq(status, 0, "status %x", status);
+	}
+	afb_session_close(session);
+}
+
+/* Flushed and left alone, a burst goes on by itself and the descriptor tells. */
+Test(soft_threads, flushed_burst_ends_while_the_caller_polls)
+{
+	struct afb_session *session = session_of("sha256");
+	static struct message messages[COUNT];
+	struct afb_op *ops[COUNT], *done[COUNT];
+	struct afb_queue *queue;
+	struct pollfd fd = { .events = POLLIN };
+	int i, got, ended = 0;
+
+	if (cpus() == 1)
+		cr_skip("needs two processors");
+	queue = soft_queue(COUNT);
+	fd.fd = afb_queue_fd(queue);
+	cr_assert_geq(fd.fd, 0);
+	for (i = 0; i < COUNT; i++) {
+		prepare(&messages[i], session, data, sizeof(data));
+		ops[i] = &messages[i].op;
+	}
+	cr_assert_eq(afb_submit(queue, ops, COUNT), COUNT);
+	cr_assert_eq(afb_flush(queue), 0);
+	while (ended < COUNT) {
+		cr_assert_eq(poll(&fd, 1, 60000), 1);
+		got = afb_reap(queue, done, COUNT, 0, NULL);
+		cr_assert_geq(got, 0);
+		ended += got;
+	}
+	for (i = 0; i < COUNT; i++)
+		expect_reference(&messages[i], "sha256");
+	afb_queue_close(queue);
+	afb_session_close(session);
+}
