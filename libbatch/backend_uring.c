@@ -39,6 +39,7 @@ enum step { STEP_ACCEPT, STEP_SEND, STEP_READ };
 struct lane {
 	struct queue_session *owner; /* NULL: no socket, or a useless one */
 	uint32_t next; /* in the owner's list of idle lanes, or of unowned */
+	bool open; /* its place in the table holds a socket, or soon will */
 };
 
 /* An op in flight. Its place in the array, and the round, mark completions. */
@@ -51,6 +52,9 @@ struct slot {
 	uint32_t next; /* in the list of free slots */
 	bool fresh; /* its chain begins with an accept */
 	bool cut; /* see mend_cut_chain() */
+	bool sent; /* the send has completed; known where chains are loud */
+	enum step failed_step; /* the first to fail, with this */
+	int error;
 };
 
 struct ways {
@@ -59,6 +63,9 @@ struct ways {
 	uint32_t free_slot;
 	uint32_t unowned_lane;
 	unsigned lane_count;
+	unsigned open_lanes;
+	bool loud; /* every request of a chain completes: see drain_loud() */
+	bool has_workers; /* their number has been set */
 	bool short_of; /* files or the driver's room; until an op succeeds */
 	unsigned naps; /* taken in a row because the driver was full */
 	struct lane *lanes;
@@ -76,6 +83,7 @@ static void reset_lanes(struct ways *ways, struct afb_queue *queue)
 		ways->lanes[i] = (struct lane){ .next = i + 1 };
 	ways->lanes[ways->lane_count - 1].next = NONE;
 	ways->unowned_lane = 0;
+	ways->open_lanes = 0;
 	for (i = 0; i < QUEUE_BUCKETS; i++)
 		for (entry = queue->buckets[i]; entry; entry = entry->next)
 			entry->idle_lanes = NONE;
@@ -98,7 +106,10 @@ static int ring_open(struct afb_queue *queue, struct ways *ways)
 	int ret;
 
 	ways->lane_count = queue->depth + SPARE_LANES;
-	ret = uring_setup(&ways->ring, queue->depth, &ways->lane_count);
+	ways->loud = queue->sqpoll;
+	ways->has_workers = false;
+	ret = uring_setup(&ways->ring, queue->depth, queue->sqpoll,
+			  &ways->lane_count);
 	if (ret)
 		return ret;
 	if (queue->event >= 0) {
@@ -185,6 +196,54 @@ static void uring_forget(struct afb_queue *queue, struct queue_session *entry)
 	 */
 	while ((lane = pop_idle_lane(ways, entry)) != NONE)
 		lane_disown(ways, lane);
+}
+
+static void close_lane(struct afb_queue *queue, uint32_t lane)
+{
+	struct ways *ways = queue->ways;
+	int none = -1;
+
+	queue->burst.system_calls++;
+	io_uring_register_files_update(&ways->ring, lane, &none, 1);
+	ways->lanes[lane].open = false;
+	ways->open_lanes--;
+}
+
+static void disown_idle_lanes(struct afb_queue *queue, unsigned keep)
+{
+	struct ways *ways = queue->ways;
+	struct queue_session *entry;
+	unsigned i, left = ways->open_lanes;
+	uint32_t lane;
+
+	for (i = 0; i < QUEUE_BUCKETS; i++) {
+		for (entry = queue->buckets[i]; entry; entry = entry->next) {
+			while (left > keep &&
+			       (lane = pop_idle_lane(ways, entry)) != NONE) {
+				lane_disown(ways, lane);
+				left--;
+			}
+		}
+	}
+}
+
+static void close_unowned_lanes(struct afb_queue *queue, unsigned keep)
+{
+	struct ways *ways = queue->ways;
+	uint32_t lane;
+
+	for (lane = ways->unowned_lane;
+	     lane != NONE && ways->open_lanes > keep;
+	     lane = ways->lanes[lane].next)
+		if (ways->lanes[lane].open)
+			close_lane(queue, lane);
+}
+
+static void uring_trim(struct afb_queue *queue, unsigned keep)
+{
+	close_unowned_lanes(queue, keep);
+	disown_idle_lanes(queue, keep);
+	close_unowned_lanes(queue, keep);
 }
 
 /* Takes an idle lane from whichever session has one. */
@@ -277,11 +336,41 @@ static void mend_cut_chain(struct ways *ways)
 	} while (step_of(user_data) != STEP_READ);
 }
 
+/* Is there anything that only submit() brings forward? */
+static bool has_staged(const struct ways *ways)
+{
+	const struct io_uring_sq *sq = &ways->ring.sq;
+	unsigned flags = IO_URING_READ_ONCE(*sq->kflags);
+
+	if (flags & (IORING_SQ_TASKRUN | IORING_SQ_NEED_WAKEUP))
+		return true;
+	/* A kernel's thread takes what it has been shown by itself. */
+	return ways->loud ? sq->sqe_tail != sq->sqe_head :
+			    io_uring_sq_ready(&ways->ring);
+}
+
+/* Shows the kernel's thread what is staged, and wakes it if it sleeps. */
+static int submit_to_thread(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+	int ret;
+
+	if (IO_URING_READ_ONCE(*ways->ring.sq.kflags) &
+	    IORING_SQ_NEED_WAKEUP)
+		queue->burst.system_calls++;
+	do
+		ret = io_uring_submit(&ways->ring);
+	while (ret == -EINTR);
+	return ret < 0 ? ret : 0;
+}
+
 static int submit(struct afb_queue *queue)
 {
 	struct ways *ways = queue->ways;
 	int ret;
 
+	if (ways->loud)
+		return submit_to_thread(queue);
 	do {
 		queue->burst.system_calls++;
 		ret = io_uring_submit_and_get_events(&ways->ring);
@@ -298,7 +387,33 @@ static void mark(struct ways *ways, const struct slot *slot,
 	uint64_t index = slot - ways->slots;
 
 	sqe->user_data = (uint64_t)slot->round << 32 | index << 2 | step;
+	if (ways->loud)
+		flags &= ~IOSQE_CQE_SKIP_SUCCESS;
 	sqe->flags |= flags;
+}
+
+/*
+ * Where AF_ALG waits for an asynchronous driver, a thread of the kernel's can do
+ * the waiting (IOSQE_ASYNC), so that many requests are with the driver at once.
+ */
+static bool wants_worker(const struct afb_queue *queue, const struct slot *slot)
+{
+	return queue->workers > 0 ||
+	       (!queue->workers && slot->entry->session->blocking);
+}
+
+/* Sockets are "unbounded" work to io-wq: without a limit, a thread for each op. */
+static void limit_workers(struct afb_queue *queue)
+{
+	struct ways *ways = queue->ways;
+	unsigned most = queue->workers ? queue->workers : AFB_WORKERS_DEFAULT;
+	unsigned limits[2] = { most, most };
+
+	if (ways->has_workers)
+		return;
+	queue->burst.system_calls++;
+	io_uring_register_iowq_max_workers(&ways->ring, limits);
+	ways->has_workers = true;
 }
 
 static void prepare_accept(struct ways *ways, const struct slot *slot)
@@ -309,9 +424,13 @@ static void prepare_accept(struct ways *ways, const struct slot *slot)
 				    0, slot->lane);
 	mark(ways, slot, sqe, STEP_ACCEPT,
 	     IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS);
+	if (!ways->lanes[slot->lane].open) {
+		ways->lanes[slot->lane].open = true;
+		ways->open_lanes++;
+	}
 }
 
-static void prepare_send(struct ways *ways, struct slot *slot)
+static void prepare_send(struct ways *ways, struct slot *slot, unsigned flags)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ways->ring);
 	const struct afb_op *op = slot->op;
@@ -326,16 +445,32 @@ static void prepare_send(struct ways *ways, struct slot *slot)
 		io_uring_prep_sendmsg(sqe, slot->lane, &slot->request.message,
 				      MSG_WAITALL);
 	mark(ways, slot, sqe, STEP_SEND,
-	     IOSQE_FIXED_FILE | IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS);
+	     IOSQE_FIXED_FILE | IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS | flags);
 }
 
-static void prepare_read(struct ways *ways, const struct slot *slot)
+static void prepare_read(struct ways *ways, const struct slot *slot,
+			 unsigned flags)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ways->ring);
 
 	io_uring_prep_read(sqe, slot->lane, slot->request.result,
 			   slot->request.result_size, 0);
-	mark(ways, slot, sqe, STEP_READ, IOSQE_FIXED_FILE);
+	mark(ways, slot, sqe, STEP_READ, IOSQE_FIXED_FILE | flags);
+}
+
+static void prepare_chain(struct afb_queue *queue, struct slot *slot)
+{
+	struct ways *ways = queue->ways;
+	unsigned flags = 0;
+
+	if (wants_worker(queue, slot)) {
+		limit_workers(queue);
+		flags = IOSQE_ASYNC;
+	}
+	if (slot->fresh)
+		prepare_accept(ways, slot);
+	prepare_send(ways, slot, flags);
+	prepare_read(ways, slot, flags);
 }
 
 static int start_chain(struct afb_queue *queue, struct queue_session *entry,
@@ -372,10 +507,9 @@ static int start_chain(struct afb_queue *queue, struct queue_session *entry,
 	slot->round++;
 	slot->fresh = fresh;
 	slot->cut = false;
-	if (fresh)
-		prepare_accept(ways, slot);
-	prepare_send(ways, slot);
-	prepare_read(ways, slot);
+	slot->sent = false;
+	slot->error = 0;
+	prepare_chain(queue, slot);
 	return 0;
 }
 
@@ -505,7 +639,31 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 	queue_end(queue, op, AFB_BACKEND_URING, result, begun);
 }
 
-/* Ends what has completed; returns how many ops that were. */
+/*
+ * A thread of the kernel's that submits by itself may cut a chain in two as well,
+ * and nobody sees it. So there no request keeps silent, and a result counts only
+ * when its send had completed before.
+ */
+static void end_loud(struct afb_queue *queue, struct slot *slot,
+		     enum step step, int result)
+{
+	if (result < 0 && !slot->error) {
+		slot->error = result;
+		slot->failed_step = step;
+	}
+	if (step == STEP_SEND && result >= 0)
+		slot->sent = true;
+	if (step != STEP_READ)
+		return;
+	if (slot->error)
+		end_slot(queue, slot, slot->failed_step, slot->error);
+	else if (slot->sent)
+		end_slot(queue, slot, STEP_READ, result);
+	else
+		end_slot(queue, slot, STEP_SEND, -ENOMEM);
+}
+
+/* Ends what has completed; returns how many completions that were. */
 static unsigned drain(struct afb_queue *queue)
 {
 	struct ways *ways = queue->ways;
@@ -514,11 +672,16 @@ static unsigned drain(struct afb_queue *queue)
 	struct slot *slot;
 
 	io_uring_for_each_cqe(&ways->ring, head, cqe) {
+		n++;
 		slot = slot_of(ways, cqe->user_data);
-		if (slot->op && slot->round == cqe->user_data >> 32)
+		if (!slot->op || slot->round != cqe->user_data >> 32)
+			continue;
+		if (ways->loud)
+			end_loud(queue, slot, step_of(cqe->user_data),
+				 cqe->res);
+		else
 			end_slot(queue, slot, step_of(cqe->user_data),
 				 cqe->res);
-		n++;
 	}
 	io_uring_cq_advance(&ways->ring, n);
 	return n;
@@ -554,17 +717,10 @@ static int enter(struct afb_queue *queue, unsigned min,
 	queue->burst.waits++;
 	ret = io_uring_submit_and_wait_timeout(&ways->ring, &cqe, min,
 					       limit_ptr, NULL);
-	if (io_uring_sq_ready(&ways->ring))
+	if (!ways->loud && io_uring_sq_ready(&ways->ring))
 		mend_cut_chain(ways);
 	/* The deadline is looked at when the completions have been. */
 	return ret == -EINTR || ret == -ETIME || ret > 0 ? 0 : ret;
-}
-
-/* Is there anything that only a call into the kernel brings forward? */
-static bool has_staged(struct ways *ways)
-{
-	return io_uring_sq_ready(&ways->ring) ||
-	       IO_URING_READ_ONCE(*ways->ring.sq.kflags) & IORING_SQ_TASKRUN;
 }
 
 static int uring_wait(struct afb_queue *queue, unsigned min,
@@ -660,6 +816,7 @@ const struct backend backend_uring = {
 	.wait = uring_wait,
 	.own = uring_own,
 	.watch = uring_watch,
+	.trim = uring_trim,
 	.meet = uring_meet,
 	.forget = uring_forget,
 };

@@ -24,7 +24,7 @@ int uring_usable(void)
 	unsigned files = 1;
 	int ret;
 
-	ret = uring_setup(&ring, 1, &files);
+	ret = uring_setup(&ring, 1, false, &files);
 	if (!ret)
 		io_uring_queue_exit(&ring);
 	return ret;

@@ -12,13 +12,15 @@
  */
 #define FEATURES (IORING_FEAT_EXT_ARG | IORING_FEAT_CQE_SKIP)
 
+#define FLAG_SETS 3
+
 /*
  * SUBMIT_ALL (5.18): a request that the kernel refuses does not keep those behind
  * it from being submitted. The rest best first. With DEFER_TASKRUN (6.1)
  * completions wait until the thread asks for them, so that waiting for N results
  * wakes it once; it needs SINGLE_ISSUER.
  */
-static const unsigned flag_sets[] = {
+static const unsigned own_sets[FLAG_SETS] = {
 	IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SINGLE_ISSUER |
 		IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
 	IORING_SETUP_SUBMIT_ALL | IORING_SETUP_COOP_TASKRUN |
@@ -26,11 +28,21 @@ static const unsigned flag_sets[] = {
 	IORING_SETUP_SUBMIT_ALL,
 };
 
-#define FLAG_SETS (sizeof(flag_sets) / sizeof(flag_sets[0]))
+/* A thread of the kernel's submits, and completions need no call either. */
+static const unsigned polled_sets[FLAG_SETS] = {
+	IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SQPOLL |
+		IORING_SETUP_SINGLE_ISSUER,
+	IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SQPOLL,
+	IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SQPOLL,
+};
+
+/* How long that thread looks for work before it has to be woken. */
+#define SQPOLL_IDLE_MS 20
 
 /* Every op ends with one completion, so the queue for them cannot overflow. */
-static int init(struct io_uring *ring, unsigned ops)
+static int init(struct io_uring *ring, unsigned ops, bool sqpoll)
 {
+	const unsigned *flag_sets = sqpoll ? polled_sets : own_sets;
 	struct io_uring_params params;
 	int ret = -EINVAL;
 	unsigned i;
@@ -40,6 +52,7 @@ static int init(struct io_uring *ring, unsigned ops)
 		params.flags = flag_sets[i] | IORING_SETUP_CQSIZE |
 			       IORING_SETUP_CLAMP;
 		params.cq_entries = ops * URING_STEPS;
+		params.sq_thread_idle = SQPOLL_IDLE_MS;
 		ret = io_uring_queue_init_params(ops * URING_STEPS, ring,
 						 &params);
 	}
@@ -69,13 +82,14 @@ static int register_files(struct io_uring *ring, unsigned *files)
 	}
 }
 
-int uring_setup(struct io_uring *ring, unsigned ops, unsigned *files)
+int uring_setup(struct io_uring *ring, unsigned ops, bool sqpoll,
+		unsigned *files)
 {
 	int ret;
 
 	/* Memory for a large ring may be short where a small one still fits. */
 	do
-		ret = init(ring, ops);
+		ret = init(ring, ops, sqpoll);
 	while (ret == -ENOMEM && (ops /= 2) > 0);
 	if (ret)
 		return ret;
