@@ -71,4 +71,7 @@ int af_alg_usable(void);
 /* 0 where io_uring can do all that backend_uring needs, else -errno. */
 int uring_usable(void);
 
+/* 0 where the process may use Linux AIO, else -errno of io_setup(2). */
+int aio_usable(void);
+
 #endif

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe.c - what the kernel lets this process do, asked and not assumed. */
+/*
+ * probe.c - can this process use io_uring and Linux AIO? Asked and not assumed:
+ * a container's profile or a sysctl may deny what the kernel has.
+ */
 #include <errno.h>
 #include <liburing.h>
-#include <sys/socket.h>
+#include <linux/aio_abi.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backend.h"
@@ -30,11 +34,12 @@ int uring_usable(void)
 	return ret;
 }
 
-int afb_caps(struct afb_caps *caps)
+int aio_usable(void)
 {
-	if (caps->size != sizeof(*caps))
-		return -EINVAL;
-	caps->af_alg = af_alg_usable();
-	caps->io_uring = uring_usable();
+	aio_context_t context = 0;
+
+	if (syscall(SYS_io_setup, 1, &context) < 0)
+		return -errno;
+	syscall(SYS_io_destroy, context);
 	return 0;
 }

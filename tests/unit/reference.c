@@ -90,6 +90,11 @@ void deny_io_uring(int error)
 	deny(SYS_io_uring_setup, false, 0, error);
 }
 
+void deny_aio(int error)
+{
+	deny(SYS_io_setup, false, 0, error);
+}
+
 void deny_af_alg(int error)
 {
 	deny(SYS_socket, true, AF_ALG, error);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * async_probe.c - see async_probe.h.
+ *
+ * The message is sent first, and without waiting, as io_uring sends it. Then the
+ * read is submitted alone, with no word to the ring about completions: one that
+ * AF_ALG works off at once is complete when io_uring_enter(2) returns. With
+ * IORING_SETUP_DEFER_TASKRUN a later completion cannot show before it is asked
+ * for, however fast the driver is. Rings without it leave a race that a driver can
+ * win, which is what the further tries are for.
+ */
+#include <errno.h>
+#include <linux/if_alg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "async_probe.h"
+#include "opsocket.h"
+#include "uring_setup.h"
+
+#define TEXT_LEN 4096
+/* What every AEAD takes: rfc4106(...) and its kin take no other length but 20. */
+#define AAD_LEN 16
+#define TAG_MAX 64
+#define TRIES 3
+
+static const struct __kernel_timespec limit = { .tv_sec = 10 };
+
+/* On the heap, for a driver that never ends may still write to it. */
+struct trial {
+	struct io_uring ring;
+	int fd;
+	struct msghdr message;
+	struct iovec in;
+	_Alignas(struct cmsghdr) uint8_t
+		control[2 * CMSG_SPACE(sizeof(uint32_t)) +
+			CMSG_SPACE(sizeof(struct af_alg_iv) + AFB_IV_MAX)];
+	uint8_t text[AAD_LEN + TEXT_LEN];
+	uint8_t result[AAD_LEN + TEXT_LEN + TAG_MAX];
+};
+
+static void *add_control(struct msghdr *message, int type, size_t size)
+{
+	struct cmsghdr *control;
+
+	control = (struct cmsghdr *)((uint8_t *)message->msg_control +
+				     message->msg_controllen);
+	control->cmsg_level = SOL_ALG;
+	control->cmsg_type = type;
+	control->cmsg_len = CMSG_LEN(size);
+	message->msg_controllen += CMSG_SPACE(size);
+	return CMSG_DATA(control);
+}
+
+static void add_number(struct msghdr *message, int type, uint32_t number)
+{
+	memcpy(add_control(message, type, sizeof(number)), &number,
+	       sizeof(number));
+}
+
+/* "ccm(...)" has the size of its length field, less one, in the first byte. */
+static void add_iv(struct msghdr *message, uint32_t len)
+{
+	static const uint8_t value[AFB_IV_MAX] = { 3 };
+	struct af_alg_iv *iv;
+
+	iv = add_control(message, ALG_SET_IV, sizeof(*iv) + len);
+	memcpy(&iv->ivlen, &len, sizeof(len));
+	memcpy(iv->iv, value, len);
+}
+
+static void prepare(struct trial *trial, enum afb_type type, size_t iv_len)
+{
+	struct msghdr *message = &trial->message;
+
+	trial->in.iov_base = trial->text;
+	trial->in.iov_len = type == AFB_AEAD ? AAD_LEN + TEXT_LEN : TEXT_LEN;
+	message->msg_iov = &trial->in;
+	message->msg_iovlen = 1;
+	if (type == AFB_HASH)
+		return;
+	message->msg_control = trial->control;
+	add_number(message, ALG_SET_OP, ALG_OP_ENCRYPT);
+	if (iv_len)
+		add_iv(message, iv_len);
+	if (type == AFB_AEAD)
+		add_number(message, ALG_SET_AEAD_ASSOCLEN, AAD_LEN);
+}
+
+static int send_text(const struct trial *trial)
+{
+	ssize_t sent;
+
+	do
+		sent = sendmsg(trial->fd, &trial->message, MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return -errno;
+	return (size_t)sent == trial->in.iov_len ? 0 : -EIO;
+}
+
+/* The read's result, when it has one. */
+static int await(struct io_uring *ring)
+{
+	struct __kernel_timespec time = limit;
+	struct io_uring_cqe *cqe;
+	int ret;
+
+	do
+		ret = io_uring_wait_cqe_timeout(ring, &cqe, &time);
+	while (ret == -EINTR);
+	if (ret)
+		return ret == -ETIME ? -ETIMEDOUT : ret;
+	ret = cqe->res;
+	io_uring_cqe_seen(ring, cqe);
+	return ret;
+}
+
+static int submit_read(struct trial *trial)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&trial->ring);
+	int ret;
+
+	io_uring_prep_read(sqe, trial->fd, trial->result, sizeof(trial->result),
+			   0);
+	do
+		ret = io_uring_submit(&trial->ring);
+	while (ret == -EINTR);
+	if (ret < 0)
+		return ret;
+	return ret == 1 ? 0 : -EAGAIN;
+}
+
+/* One request: 1, 0 or -errno. *lost: the kernel still has it. */
+static int try_once(struct trial *trial, bool *lost)
+{
+	bool in_flight;
+	int ret;
+
+	ret = send_text(trial);
+	if (!ret)
+		ret = submit_read(trial);
+	if (ret)
+		return ret;
+	in_flight = !io_uring_cq_ready(&trial->ring);
+	ret = await(&trial->ring);
+	*lost = ret == -ETIMEDOUT;
+	return ret < 0 ? ret : in_flight;
+}
+
+static int try_thrice(struct trial *trial, int tfm, bool *lost)
+{
+	int i, ret;
+
+	trial->fd = opsocket_accept(tfm);
+	if (trial->fd < 0)
+		return trial->fd;
+	for (i = 0, ret = 0; i < TRIES && !ret; i++)
+		ret = try_once(trial, lost);
+	if (!*lost)
+		close(trial->fd);
+	return ret;
+}
+
+int async_probe(enum afb_type type, int tfm, size_t iv_len)
+{
+	struct trial *trial;
+	unsigned files = 1;
+	bool lost = false;
+	int ret;
+
+	if (iv_len > AFB_IV_MAX)
+		return -EINVAL;
+	trial = calloc(1, sizeof(*trial));
+	if (!trial)
+		return -ENOMEM;
+	prepare(trial, type, iv_len);
+	ret = uring_setup(&trial->ring, 1, &files);
+	if (!ret) {
+		ret = try_thrice(trial, tfm, &lost);
+		if (!lost)
+			io_uring_queue_exit(&trial->ring);
+	}
+	/* Nothing can take a lost request's memory back from the kernel. */
+	if (!lost)
+		free(trial);
+	return ret;
+}
