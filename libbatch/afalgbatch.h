@@ -205,7 +205,7 @@ enum afb_fallback afb_session_fallback(const struct afb_session *session);
 /*
  * Writes the name of the kernel's implementation, e.g. "sha256-ni", as
  * /proc/crypto gives it, cut to @size with a final NUL; "libcrypto" when no
- * kernel serves. -ENOENT: /proc/crypto does not tell. Any thread.
+ * kernel serves. -ENOENT: /proc/crypto did not tell. Any thread.
  */
 int afb_session_driver(const struct afb_session *session, char *driver,
 		       size_t size);

@@ -10,14 +10,12 @@
  * win, which is what the further tries are for.
  */
 #include <errno.h>
-#include <linux/if_alg.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "async_probe.h"
+#include "control.h"
 #include "opsocket.h"
 #include "uring_setup.h"
 
@@ -35,42 +33,13 @@ struct trial {
 	int fd;
 	struct msghdr message;
 	struct iovec in;
-	_Alignas(struct cmsghdr) uint8_t
-		control[2 * CMSG_SPACE(sizeof(uint32_t)) +
-			CMSG_SPACE(sizeof(struct af_alg_iv) + AFB_IV_MAX)];
+	_Alignas(struct cmsghdr) uint8_t control[CONTROL_SIZE];
 	uint8_t text[AAD_LEN + TEXT_LEN];
 	uint8_t result[AAD_LEN + TEXT_LEN + TAG_MAX];
 };
 
-static void *add_control(struct msghdr *message, int type, size_t size)
-{
-	struct cmsghdr *control;
-
-	control = (struct cmsghdr *)((uint8_t *)message->msg_control +
-				     message->msg_controllen);
-	control->cmsg_level = SOL_ALG;
-	control->cmsg_type = type;
-	control->cmsg_len = CMSG_LEN(size);
-	message->msg_controllen += CMSG_SPACE(size);
-	return CMSG_DATA(control);
-}
-
-static void add_number(struct msghdr *message, int type, uint32_t number)
-{
-	memcpy(add_control(message, type, sizeof(number)), &number,
-	       sizeof(number));
-}
-
 /* "ccm(...)" has the size of its length field, less one, in the first byte. */
-static void add_iv(struct msghdr *message, uint32_t len)
-{
-	static const uint8_t value[AFB_IV_MAX] = { 3 };
-	struct af_alg_iv *iv;
-
-	iv = add_control(message, ALG_SET_IV, sizeof(*iv) + len);
-	memcpy(&iv->ivlen, &len, sizeof(len));
-	memcpy(iv->iv, value, len);
-}
+static const uint8_t iv[AFB_IV_MAX] = { 3 };
 
 static void prepare(struct trial *trial, enum afb_type type, size_t iv_len)
 {
@@ -83,11 +52,11 @@ static void prepare(struct trial *trial, enum afb_type type, size_t iv_len)
 	if (type == AFB_HASH)
 		return;
 	message->msg_control = trial->control;
-	add_number(message, ALG_SET_OP, ALG_OP_ENCRYPT);
+	control_operation(message, AFB_ENCRYPT);
 	if (iv_len)
-		add_iv(message, iv_len);
+		control_iv(message, iv, iv_len);
 	if (type == AFB_AEAD)
-		add_number(message, ALG_SET_AEAD_ASSOCLEN, AAD_LEN);
+		control_aad_len(message, AAD_LEN);
 }
 
 static int send_text(const struct trial *trial)
@@ -178,7 +147,7 @@ int async_probe(enum afb_type type, int tfm, size_t iv_len)
 	if (!trial)
 		return -ENOMEM;
 	prepare(trial, type, iv_len);
-	ret = uring_setup(&trial->ring, 1, &files);
+	ret = uring_setup(&trial->ring, 1, false, &files);
 	if (!ret) {
 		ret = try_thrice(trial, tfm, &lost);
 		if (!lost)

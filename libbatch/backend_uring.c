@@ -399,7 +399,7 @@ static void mark(struct ways *ways, const struct slot *slot,
 static bool wants_worker(const struct afb_queue *queue, const struct slot *slot)
 {
 	return queue->workers > 0 ||
-	       (!queue->workers && slot->entry->session->blocking);
+	       (!queue->workers && slot->entry->session->driver.blocking);
 }
 
 /* Sockets are "unbounded" work to io-wq: without a limit, a thread for each op. */

@@ -23,46 +23,17 @@ static int reserve(struct request *request, size_t size)
 	return request->bounce ? 0 : -ENOMEM;
 }
 
-static void *add_control(struct msghdr *message, int type, size_t size)
-{
-	struct cmsghdr *control;
-
-	control = (struct cmsghdr *)((uint8_t *)message->msg_control +
-				     message->msg_controllen);
-	control->cmsg_level = SOL_ALG;
-	control->cmsg_type = type;
-	control->cmsg_len = CMSG_LEN(size);
-	message->msg_controllen += CMSG_SPACE(size);
-	return CMSG_DATA(control);
-}
-
-static void add_number(struct msghdr *message, int type, uint32_t number)
-{
-	memcpy(add_control(message, type, sizeof(number)), &number,
-	       sizeof(number));
-}
-
-static void add_iv(struct msghdr *message, const void *iv, uint32_t len)
-{
-	struct af_alg_iv *control;
-
-	control = add_control(message, ALG_SET_IV, sizeof(*control) + len);
-	memcpy(&control->ivlen, &len, sizeof(len));
-	memcpy(control->iv, iv, len);
-}
-
 static void prepare_control(struct request *request, const struct afb_op *op)
 {
 	struct msghdr *message = &request->message;
 
 	message->msg_control = request->control;
 	message->msg_controllen = 0;
-	add_number(message, ALG_SET_OP,
-		   op->kind == AFB_ENCRYPT ? ALG_OP_ENCRYPT : ALG_OP_DECRYPT);
+	control_operation(message, op->kind);
 	if (op->iv_len)
-		add_iv(message, op->iv, op->iv_len);
+		control_iv(message, op->iv, op->iv_len);
 	if (op->session->type == AFB_AEAD)
-		add_number(message, ALG_SET_AEAD_ASSOCLEN, op->aad_len);
+		control_aad_len(message, op->aad_len);
 }
 
 int request_prepare(struct request *request, const struct afb_op *op)

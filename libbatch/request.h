@@ -11,14 +11,8 @@
 #ifndef AFB_REQUEST_H
 #define AFB_REQUEST_H
 
-#include <linux/if_alg.h>
-#include <sys/socket.h>
-
+#include "control.h"
 #include "op.h"
-
-#define REQUEST_CONTROL                                     \
-	(2 * CMSG_SPACE(sizeof(uint32_t)) +                 \
-	 CMSG_SPACE(sizeof(struct af_alg_iv) + AFB_IV_MAX))
 
 /* Belongs to a slot or a queue, and is used for one op after the other. */
 struct request {
@@ -27,7 +21,7 @@ struct request {
 	size_t result_size; /* to read; at least 1 */
 	uint8_t *bounce;
 	size_t bounce_size;
-	_Alignas(struct cmsghdr) uint8_t control[REQUEST_CONTROL];
+	_Alignas(struct cmsghdr) uint8_t control[CONTROL_SIZE];
 };
 
 /* 0 or -ENOMEM. @op has passed op_check(). */

@@ -15,7 +15,6 @@
 #include "backend.h"
 #include "counters.h"
 #include "log.h"
-#include "proc_crypto.h"
 #include "session.h"
 #include "soft.h"
 #include "stream_lane.h"
@@ -115,32 +114,38 @@ static int learn_send_max(struct afb_session *session)
 	return 0;
 }
 
-/* By the table, or for an algorithm it lacks by /proc/crypto after the bind. */
-static int learn_mode(struct afb_session *session, size_t data_unit)
+/*
+ * By the table, or for an algorithm it lacks by what /proc/crypto says after the
+ * bind: an unknown IV length is the kernel's to check.
+ */
+static void learn_mode(struct afb_session *session)
 {
 	const struct afb_algorithm *alg = session->alg;
 	const char *name = alg ? alg->kernel : NULL;
-	struct proc_crypto crypto;
 
-	if (session->type != AFB_SKCIPHER && session->type != AFB_AEAD)
-		return data_unit ? -EINVAL : 0;
 	if (alg) {
 		session->block_size = alg->block_size;
 		session->iv_len = alg->iv_len;
-	} else if (!proc_crypto_find(&crypto, session->type, session->name)) {
-		name = crypto.name;
-		session->block_size = crypto.block_size;
-		session->iv_len = crypto.iv_len;
+	} else if (session->driver.known) {
+		name = session->driver.crypto.name;
+		session->block_size = session->driver.crypto.block_size;
+		session->iv_len = session->driver.crypto.iv_len;
 	}
 	session->iv_len_known = name;
 	if (session->type == AFB_SKCIPHER && name && session->iv_len <= 16)
 		session->mode = mode_of(name);
-	if (!data_unit)
+	session->has_units = session->type == AFB_SKCIPHER && name &&
+			     mode_has_units(name);
+}
+
+static int set_data_unit(struct afb_session *session, size_t size)
+{
+	if (!size)
 		return 0;
-	if (!name || !mode_has_units(name) || data_unit < session->block_size)
+	if (!session->has_units || size < session->block_size)
 		return -EINVAL;
 	session->mode = MODE_XTS_UNITS;
-	session->data_unit = data_unit;
+	session->data_unit = size;
 	return 0;
 }
 
@@ -173,8 +178,11 @@ static int open_kernel(struct afb_session *session)
 		return ret;
 	}
 	ret = set_up_tfm(session);
-	if (!ret)
+	if (!ret) {
+		driver_learn(&session->driver, session->type, session->name,
+			     session->tfm);
 		return 0;
+	}
 	session->why = fallback_after(ret, AFB_FALLBACK_KERNEL_ERROR);
 	close(session->tfm);
 	session->tfm = -1;
@@ -300,8 +308,10 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 	ret = take_params(session, params);
 	if (!ret)
 		ret = choose(session, params->backend);
-	if (!ret)
-		ret = learn_mode(session, params->data_unit);
+	if (!ret) {
+		learn_mode(session);
+		ret = set_data_unit(session, params->data_unit);
+	}
 	if (ret) {
 		session_put(session);
 		return ret;
@@ -328,15 +338,10 @@ enum afb_fallback afb_session_fallback(const struct afb_session *session)
 int afb_session_driver(const struct afb_session *session, char *driver,
 		       size_t size)
 {
-	struct proc_crypto crypto;
-	int ret;
-
-	if (session->tfm < 0) {
-		snprintf(driver, size, "libcrypto");
-		return 0;
-	}
-	ret = proc_crypto_find(&crypto, session->type, session->name);
-	if (!ret)
-		snprintf(driver, size, "%s", crypto.driver);
-	return ret;
+	if (session->tfm >= 0 && !session->driver.known)
+		return -ENOENT;
+	snprintf(driver, size, "%s",
+		 session->tfm < 0 ? "libcrypto" :
+				    session->driver.crypto.driver);
+	return 0;
 }

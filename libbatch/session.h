@@ -12,6 +12,7 @@
 
 #include "afalgbatch.h"
 #include "algorithms.h"
+#include "driver.h"
 #include "mode.h"
 #include "opsocket.h"
 
@@ -35,13 +36,14 @@ struct afb_session {
 	size_t block_size;
 	size_t iv_len;
 	bool iv_len_known;
+	bool has_units; /* can have data units */
 	size_t data_unit; /* MODE_XTS_UNITS alone */
 	size_t send_max; /* longest message one request of the kernel takes */
 	int tfm; /* -1: the kernel does not serve this session */
 	enum afb_backend backend;
 	enum afb_fallback why;
 	bool strict;
-	bool blocking; /* the driver works by itself, but AF_ALG waits for it */
+	struct driver driver; /* unknown where no kernel serves */
 	bool overlap; /* a second CPU can hash while the caller fills */
 
 	pthread_mutex_t lock;

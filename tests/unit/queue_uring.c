@@ -124,6 +124,23 @@ Test(queue_uring, workers_serve_an_asynchronous_driver)
 	afb_session_close(session);
 }
 
+/* On kernels whose AF_ALG waits for the driver; where it does not, nobody has to. */
+Test(queue_uring, workers_come_by_themselves_where_the_kernel_would_wait)
+{
+	struct afb_algorithm_caps caps = AFB_ALGORITHM_CAPS;
+	struct afb_queue_params params = AFB_QUEUE_PARAMS;
+	struct afb_queue *queue = uring_queue(params);
+	struct afb_session *session = session_of("cryptd(sha256-generic)");
+
+	cr_assert_eq(afb_algorithm_caps(&caps, AFB_HASH,
+					"cryptd(sha256-generic)"), 0);
+	cr_assert_eq(caps.driver_async, 1);
+	run_and_check(queue, session);
+	cr_assert_eq(threads_called("iou-wrk") > 0, !caps.kernel_async);
+	afb_queue_close(queue);
+	afb_session_close(session);
+}
+
 Test(queue_uring, no_worker_where_none_is_allowed)
 {
 	struct afb_queue_params params = AFB_QUEUE_PARAMS;
