@@ -127,18 +127,21 @@ static ssize_t digest(struct kcapi_handle *handle, const struct afb_op *op,
 static ssize_t cipher(struct sync_way *way, const struct afb_op *op,
 		      struct afb_counters *burst, bool *begun)
 {
-	ssize_t ret = request_prepare(&way->request, op);
+	ssize_t ret;
 
-	if (ret)
-		return ret;
-	burst->system_calls += 2;
-	burst->waits++;
-	ret = opsocket_send_message(way->fd, &way->request.message);
-	if (ret)
-		return ret;
-	*begun = true;
-	ret = opsocket_read_some(way->fd, way->request.result,
-				 way->request.result_size);
+	do {
+		ret = request_prepare(&way->request, op);
+		if (ret)
+			return ret;
+		burst->system_calls += 2;
+		burst->waits++;
+		ret = opsocket_send_message(way->fd, &way->request.message);
+		if (ret)
+			return ret;
+		*begun = true;
+		ret = opsocket_read_some(way->fd, way->request.result,
+					 way->request.result_size);
+	} while (ret >= 0 && request_is_astray(&way->request));
 	return request_finish(&way->request, op, ret);
 }
 

@@ -620,6 +620,12 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		queue_again(queue, op);
 		return;
 	}
+	if (step == STEP_READ && result >= 0 &&
+	    request_is_astray(&slot->request)) {
+		release(ways, slot, false);
+		queue_again(queue, op);
+		return;
+	}
 	failed = result < 0;
 	begun = step == STEP_READ;
 	if (step == STEP_READ) {

@@ -18,6 +18,12 @@ static struct {
 static unsigned remembered;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
 
+/* Should a thread have been adding to it, the last is complete or not counted. */
+void driver_forget(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
 static bool recall(struct driver *driver, enum afb_type type, const char *name)
 {
 	bool found = false;

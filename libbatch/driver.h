@@ -23,4 +23,7 @@ struct driver {
 void driver_learn(struct driver *driver, enum afb_type type, const char *name,
 		  int tfm);
 
+/* For the handler of fork() in the child. */
+void driver_forget(void);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork.h - tells whether what this process holds was made before a fork().
+ * fork.h - tells whether what this process holds was made before a fork(), and
+ * whether it has forked itself since.
  */
 #ifndef AFB_FORK_H
 #define AFB_FORK_H
@@ -11,5 +12,13 @@
  * and is remade where it no longer fits.
  */
 unsigned fork_generation(void);
+
+/*
+ * How often this process has forked. While a request is in flight that changes
+ * it, the kernel may write its result to a page that is no longer the parent's:
+ * before Linux 6.5, crypto/af_alg.c takes references to the pages of a read and
+ * does not pin them, and fork() makes them copy on write.
+ */
+unsigned fork_count(void);
 
 #endif

@@ -2,26 +2,9 @@
 /* request.c - see request.h. */
 #include <errno.h>
 #include <openssl/crypto.h>
-#include <string.h>
 
+#include "fork.h"
 #include "request.h"
-
-#define BOUNCE_MIN 256
-
-/* Room for @size bytes, kept from op to op. */
-static int reserve(struct request *request, size_t size)
-{
-	size_t larger = BOUNCE_MIN;
-
-	if (request->bounce_size >= size)
-		return 0;
-	while (larger < size)
-		larger *= 2;
-	OPENSSL_clear_free(request->bounce, request->bounce_size);
-	request->bounce = OPENSSL_malloc(larger);
-	request->bounce_size = request->bounce ? larger : 0;
-	return request->bounce ? 0 : -ENOMEM;
-}
 
 static void prepare_control(struct request *request, const struct afb_op *op)
 {
@@ -36,28 +19,46 @@ static void prepare_control(struct request *request, const struct afb_op *op)
 		control_aad_len(message, op->aad_len);
 }
 
+/* Can the kernel write the result to where the caller wants it? */
+static bool is_direct(const struct request *request, const struct afb_op *op)
+{
+	return op->session->type != AFB_AEAD && op->out_cnt == 1 &&
+	       request->result_size > NOFORK_CELL && !op_in_place(op);
+}
+
 int request_prepare(struct request *request, const struct afb_op *op)
 {
-	bool aead = op->session->type == AFB_AEAD;
-
 	request->message.msg_iov = (struct iovec *)op->in;
 	request->message.msg_iovlen = op->in_cnt;
 	request->message.msg_controllen = 0;
 	if (op->session->type != AFB_HASH)
 		prepare_control(request, op);
 
-	request->result_size = op_result_size(op) + (aead ? op->aad_len : 0);
-	if (!aead && op->out_cnt == 1) {
+	request->forks = fork_count();
+	request->result_size = op_result_size(op);
+	if (op->session->type == AFB_AEAD)
+		request->result_size += op->aad_len;
+	if (is_direct(request, op)) {
 		request->result = op->out[0].iov_base;
 		return 0;
 	}
 	/* Reading no bytes would do no work, and leave a tag unverified. */
 	if (!request->result_size)
 		request->result_size = 1;
-	if (reserve(request, request->result_size))
+	if (nofork_reserve(&request->bounce, request->result_size))
 		return -ENOMEM;
-	request->result = request->bounce;
+	request->result = request->bounce.at;
 	return 0;
+}
+
+static bool is_bounced(const struct request *request)
+{
+	return request->result == request->bounce.at;
+}
+
+bool request_is_astray(const struct request *request)
+{
+	return !is_bounced(request) && request->forks != fork_count();
 }
 
 ssize_t request_finish(struct request *request, const struct afb_op *op,
@@ -68,20 +69,18 @@ ssize_t request_finish(struct request *request, const struct afb_op *op,
 
 	if (read >= 0 && (size_t)read != aad_len + size)
 		read = -EIO;
-	if (request->result != request->bounce)
+	if (!is_bounced(request))
 		return read;
 	if (read < 0) {
-		OPENSSL_cleanse(request->bounce, request->result_size);
+		OPENSSL_cleanse(request->bounce.at, request->result_size);
 		return read;
 	}
-	op_scatter(op->out, request->bounce + aad_len, size);
+	op_scatter(op->out, request->bounce.at + aad_len, size);
 	return size;
 }
 
 void request_free(struct request *request)
 {
-	OPENSSL_clear_free(request->bounce, request->bounce_size);
+	nofork_free(&request->bounce);
 	OPENSSL_cleanse(request->control, sizeof(request->control));
-	request->bounce = NULL;
-	request->bounce_size = 0;
 }

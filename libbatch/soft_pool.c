@@ -29,7 +29,6 @@ static struct {
 	unsigned running;
 	bool stopping;
 	bool ended; /* the process exits: no more threads */
-	unsigned generation;
 	pthread_t threads[THREADS_MAX];
 } pool = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -63,25 +62,14 @@ unsigned soft_pool_threads(void)
 	return wanted < THREADS_MAX ? wanted : THREADS_MAX;
 }
 
-/* ---- Fork --------------------------------------------------------------- */
-
-/*
- * A child has none of the threads, and locks in whatever state they were. It has
- * one thread of its own when it first comes here, unless it was very quick.
- */
-static void after_fork(void)
+void soft_pool_forget(void)
 {
-	unsigned now = fork_generation();
-
-	if (pool.generation == now)
-		return;
 	pthread_mutex_init(&life, NULL);
 	pthread_mutex_init(&pool.lock, NULL);
 	pthread_cond_init(&pool.work, NULL);
 	pool.first = pool.last = NULL;
-	pool.unclaimed = pool.users = pool.running = 0;
+	pool.unclaimed = pool.users = pool.running = pool.target = 0;
 	pool.stopping = false;
-	pool.generation = now;
 }
 
 /* ---- Who works on what -------------------------------------------------- */
@@ -212,7 +200,6 @@ static void stop_threads(void)
 
 static void stop_at_exit(void)
 {
-	after_fork();
 	pthread_mutex_lock(&life);
 	pthread_mutex_lock(&pool.lock);
 	pool.ended = true;
@@ -253,8 +240,7 @@ int soft_work_open(struct soft_work *work, unsigned depth)
 	if (ret)
 		return ret;
 	work->event = -1;
-	after_fork();
-	work->generation = pool.generation;
+	work->generation = fork_generation();
 	pthread_mutex_lock(&life);
 	if (!registered)
 		registered = !atexit(stop_at_exit);

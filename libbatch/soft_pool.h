@@ -42,6 +42,9 @@ struct soft_work {
 	pthread_cond_t wake;
 };
 
+/* For the handler of fork() in the child, which has none of the threads. */
+void soft_pool_forget(void);
+
 /* How many threads the pool may have: see afb_set_threads(). */
 unsigned soft_pool_threads(void);
 

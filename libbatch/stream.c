@@ -385,9 +385,11 @@ int afb_stream_dup(struct afb_stream **made, struct afb_stream *stream)
 	struct afb_stream *copy;
 	int ret;
 
-	/* The clone must have all that was sent; an error stays, in both. */
+	/* The clone must have all that was sent. */
 	if (state_now(stream) == IN_KERNEL)
 		settle(stream);
+	if (stream->state == BROKEN)
+		return stream->error;
 	ret = afb_stream_open(&copy, stream->session);
 	if (ret)
 		return ret;
@@ -397,7 +399,6 @@ int afb_stream_dup(struct afb_stream **made, struct afb_stream *stream)
 		return ret;
 	}
 	copy->state = stream->state;
-	copy->error = stream->error;
 	copy->why = stream->why;
 	copy->confirmed = stream->confirmed;
 	copy->bytes = stream->bytes;

@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -51,9 +52,12 @@ static int lane_new(struct stream_lane **made, int from, bool with_ring,
 /* An inherited send under way is the parent's: the child only lets go. */
 static void lane_free(struct stream_lane *lane)
 {
+	if (lane->lost)
+		return;
 	if (lane->has_ring)
 		io_uring_queue_exit(&lane->ring);
 	close(lane->fd);
+	nofork_free(&lane->digest);
 	free(lane);
 }
 
@@ -188,8 +192,7 @@ int stream_lane_wait(struct stream_lane *lane, struct afb_counters *burst)
 }
 
 static int finish_by_ring(struct stream_lane *lane, const void *data,
-			  size_t len, void *digest, size_t size,
-			  struct afb_counters *burst)
+			  size_t len, size_t size, struct afb_counters *burst)
 {
 	struct io_uring_sqe *sqe;
 	int sent, got, ret;
@@ -198,12 +201,15 @@ static int finish_by_ring(struct stream_lane *lane, const void *data,
 	io_uring_prep_send(sqe, lane->fd, data, len, 0);
 	sqe->flags |= IOSQE_IO_LINK;
 	sqe = io_uring_get_sqe(&lane->ring);
-	io_uring_prep_read(sqe, lane->fd, digest, size, 0);
+	io_uring_prep_read(sqe, lane->fd, lane->digest.at, size, 0);
 
 	burst->waits++;
 	ret = submit_and_wait(&lane->ring, 2, burst);
-	if (ret)
+	if (ret) {
+		lane->lost = io_uring_sq_ready(&lane->ring) < 2;
 		return ret;
+	}
+	lane->lost = true;
 	sent = next_result(&lane->ring, burst);
 	/* The kernel can lack the memory for both: then the read follows. */
 	if (io_uring_sq_ready(&lane->ring)) {
@@ -212,6 +218,7 @@ static int finish_by_ring(struct stream_lane *lane, const void *data,
 			return ret;
 	}
 	got = next_result(&lane->ring, burst);
+	lane->lost = false;
 	if (sent < 0)
 		return sent;
 	if (got < 0)
@@ -219,16 +226,30 @@ static int finish_by_ring(struct stream_lane *lane, const void *data,
 	return (size_t)sent == len && (size_t)got == size ? 0 : -EIO;
 }
 
-int stream_lane_finish(struct stream_lane *lane, const void *data, size_t len,
-		       void *digest, size_t size, struct afb_counters *burst)
+static int finish_by_calls(struct stream_lane *lane, const void *data,
+			   size_t len, size_t size, struct afb_counters *burst)
 {
 	int ret;
 
-	counters_in_flight(burst, 1);
-	if (lane->has_ring)
-		return finish_by_ring(lane, data, len, digest, size, burst);
 	burst->system_calls += 2;
 	burst->waits++;
 	ret = opsocket_send(lane->fd, data, len, false);
-	return ret ? ret : opsocket_read(lane->fd, digest, size);
+	return ret ? ret : opsocket_read(lane->fd, lane->digest.at, size);
+}
+
+int stream_lane_finish(struct stream_lane *lane, const void *data, size_t len,
+		       void *digest, size_t size, struct afb_counters *burst)
+{
+	int ret = nofork_reserve(&lane->digest, size);
+
+	if (ret)
+		return ret;
+	counters_in_flight(burst, 1);
+	if (lane->has_ring)
+		ret = finish_by_ring(lane, data, len, size, burst);
+	else
+		ret = finish_by_calls(lane, data, len, size, burst);
+	if (!ret)
+		memcpy(digest, lane->digest.at, size);
+	return ret;
 }

@@ -10,13 +10,16 @@
 
 #include <liburing.h>
 
+#include "nofork.h"
 #include "session.h"
 
 struct stream_lane {
 	int fd;
 	bool has_ring;
 	unsigned generation;
+	bool lost; /* the kernel may still write: nothing may be freed */
 	struct io_uring ring;
+	struct nofork digest;
 	/* the send under way; lent by the caller until stream_lane_wait() */
 	const void *data;
 	size_t len; /* 0: none */
