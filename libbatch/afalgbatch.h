@@ -157,7 +157,8 @@ struct afb_session_params {
 	enum afb_backend backend; /* how its streams run, and whether queues
 				   * may take it to the kernel */
 	unsigned flags;           /* AFB_STRICT */
-	const void *key; /* copied, and wiped at the end; NULL for a digest */
+	const void *key; /* copied, and wiped at the end; NULL for a digest. A
+			  * generator's is its seed, and can be missing */
 	size_t key_len;
 	size_t tag_len; /* AEAD: bytes, as the algorithm allows; 0 means 16 */
 	size_t data_unit; /* "xts(...)": a text is cut in units of so many bytes,
@@ -237,13 +238,15 @@ struct afb_op {
 				 *   hash           what is to be digested
 				 *   skcipher       the text
 				 *   AEAD, encrypt  AAD, text
-				 *   AEAD, decrypt  AAD, text, tag */
+				 *   AEAD, decrypt  AAD, text, tag
+				 *   generator      not looked at */
 	const struct iovec *out; /* where the result goes, in out_cnt pieces;
 				  * more room than needed is allowed:
 				  *   hash           the digest, in one piece
 				  *   skcipher       the text
 				  *   AEAD, encrypt  text, tag
 				  *   AEAD, decrypt  text
+				  *   generator      random bytes, to the end
 				  * `out` may be the same memory as the text in
 				  * `in`, or apart from it, but not overlap it
 				  * otherwise. */

@@ -128,7 +128,7 @@ static void ask_kernel(struct afb_algorithm_caps *caps, enum afb_type type,
 static int soft_has(const struct afb_algorithm *alg, size_t key_len)
 {
 	struct soft *soft;
-	int ret = soft_open(&soft, alg, key_len);
+	int ret = soft_open(&soft, alg, zeros, key_len);
 
 	if (!ret)
 		soft_close(soft);

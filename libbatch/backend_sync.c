@@ -57,7 +57,7 @@ static int open_handle(struct sync_way *way, const struct afb_session *session)
 		way->handle = NULL;
 		return ret;
 	}
-	if (session->key_len)
+	if (session->keyed)
 		ret = kcapi_md_setkey(way->handle, session->key,
 				      session->key_len);
 	return ret;

@@ -24,45 +24,72 @@ void driver_forget(void)
 	pthread_mutex_init(&lock, NULL);
 }
 
-static bool recall(struct driver *driver, enum afb_type type, const char *name)
+/* NULL: not remembered. With the lock. */
+static struct driver *place_of(enum afb_type type, const char *name)
 {
-	bool found = false;
 	unsigned i;
 
+	for (i = 0; i < remembered; i++)
+		if (memory[i].type == type && !strcmp(memory[i].name, name))
+			return &memory[i].driver;
+	return NULL;
+}
+
+/* NULL: no room. With the lock. */
+static struct driver *new_place(enum afb_type type, const char *name)
+{
+	if (remembered == REMEMBERED)
+		return NULL;
+	memory[remembered].type = type;
+	strcpy(memory[remembered].name, name);
+	return &memory[remembered++].driver;
+}
+
+static bool recall(struct driver *driver, enum afb_type type, const char *name)
+{
+	struct driver *place;
+
 	pthread_mutex_lock(&lock);
-	for (i = 0; i < remembered && !found; i++) {
-		found = memory[i].type == type && !strcmp(memory[i].name, name);
-		if (found)
-			*driver = memory[i].driver;
-	}
+	place = place_of(type, name);
+	if (place)
+		*driver = *place;
+	else
+		*driver = (struct driver){ 0 };
 	pthread_mutex_unlock(&lock);
-	return found;
+	return driver->known;
 }
 
 static void remember(const struct driver *driver, enum afb_type type,
 		     const char *name)
 {
+	struct driver *place;
+
 	pthread_mutex_lock(&lock);
-	if (remembered < REMEMBERED) {
-		memory[remembered].type = type;
-		strcpy(memory[remembered].name, name);
-		memory[remembered].driver = *driver;
-		remembered++;
-	}
+	place = place_of(type, name);
+	if (!place)
+		place = new_place(type, name);
+	if (place)
+		*place = *driver;
 	pthread_mutex_unlock(&lock);
 }
 
-void driver_learn(struct driver *driver, enum afb_type type, const char *name,
-		  int tfm)
+/* /proc may be missing for a while only: a chroot, an early start. */
+void driver_learn(struct driver *driver, enum afb_type type, const char *name)
 {
-	if (recall(driver, type, name))
+	if (recall(driver, type, name) ||
+	    proc_crypto_find(&driver->crypto, type, name))
 		return;
-	memset(driver, 0, sizeof(*driver));
-	driver->known = !proc_crypto_find(&driver->crypto, type, name);
-	if (driver->known && driver->crypto.async)
-		driver->blocking =
-			!async_probe(type, tfm, driver->crypto.iv_len);
-	/* /proc may be missing for a while only: a chroot, an early start. */
-	if (driver->known)
-		remember(driver, type, name);
+	driver->known = true;
+	driver->tried = !driver->crypto.async;
+	remember(driver, type, name);
+}
+
+void driver_try(struct driver *driver, enum afb_type type, const char *name,
+		int tfm)
+{
+	if (!driver->known || driver->tried)
+		return;
+	driver->blocking = !async_probe(type, tfm, driver->crypto.iv_len);
+	driver->tried = true;
+	remember(driver, type, name);
 }

@@ -17,11 +17,18 @@ struct driver {
 	 * a thread of the kernel's that does the waiting.
 	 */
 	bool blocking;
+	bool tried; /* `blocking` has been learned */
 };
 
-/* @tfm is bound to the name and has its key: it is tried with one request. Any thread. */
-void driver_learn(struct driver *driver, enum afb_type type, const char *name,
-		  int tfm);
+/* After the bind, which makes what a name asks for. Any thread, as below. */
+void driver_learn(struct driver *driver, enum afb_type type, const char *name);
+
+/*
+ * Learns whether the driver is `blocking` as well, by one request through @tfm,
+ * which is bound to the name and has its key.
+ */
+void driver_try(struct driver *driver, enum afb_type type, const char *name,
+		int tfm);
 
 /* For the handler of fork() in the child. */
 void driver_forget(void);

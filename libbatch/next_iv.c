@@ -4,6 +4,11 @@
 
 #include "next_iv.h"
 
+static bool is_asked_for(const struct afb_op *op)
+{
+	return op->session->type == AFB_SKCIPHER && op->next_iv && op->iv_len;
+}
+
 static bool is_cbc(const struct afb_op *op, enum afb_kind kind)
 {
 	return op->session->mode == MODE_CBC && op->kind == kind;
@@ -11,9 +16,12 @@ static bool is_cbc(const struct afb_op *op, enum afb_kind kind)
 
 void next_iv_prepare(struct afb_op *op)
 {
-	size_t size = op_text_size(op);
+	size_t size;
 
-	if (op->next_iv && size && is_cbc(op, AFB_DECRYPT))
+	if (!is_asked_for(op) || !is_cbc(op, AFB_DECRYPT))
+		return;
+	size = op_text_size(op);
+	if (size)
 		op_gather(op->lent.last_block, op->in, size - op->iv_len,
 			  op->iv_len);
 }
@@ -25,11 +33,12 @@ static uint64_t units(size_t size, size_t unit)
 
 void next_iv_write(const struct afb_op *op)
 {
-	size_t size = op_text_size(op);
 	uint8_t iv[AFB_IV_MAX];
+	size_t size;
 
-	if (!op->next_iv || !op->iv_len)
+	if (!is_asked_for(op))
 		return;
+	size = op_text_size(op);
 	memcpy(iv, op->iv, op->iv_len);
 	if (!size)
 		;

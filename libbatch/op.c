@@ -37,9 +37,17 @@ size_t op_result_size(const struct afb_op *op)
 {
 	if (op->session->type == AFB_HASH)
 		return op->session->digest_size;
+	if (op->session->type == AFB_RNG)
+		return op_bytes(op->out, op->out_cnt);
 	if (op->session->type == AFB_AEAD && op->kind == AFB_ENCRYPT)
 		return op_text_size(op) + op->session->tag_len;
 	return op_text_size(op);
+}
+
+size_t op_counted_bytes(const struct afb_op *op)
+{
+	return op->session->type == AFB_RNG ? op_result_size(op) :
+					      op_bytes(op->in, op->in_cnt);
 }
 
 static int check_cipher(const struct afb_op *op)
@@ -51,7 +59,8 @@ static int check_cipher(const struct afb_op *op)
 	    (session->iv_len_known && op->iv_len != session->iv_len) ||
 	    frame_size(op) > op_bytes(op->in, op->in_cnt))
 		return -EINVAL;
-	if (op->next_iv && session->mode == MODE_WHOLE)
+	if (session->type == AFB_SKCIPHER && op->next_iv &&
+	    session->mode == MODE_WHOLE)
 		return -EINVAL;
 	return 0;
 }
@@ -80,8 +89,11 @@ int op_check(const struct afb_op *op)
 {
 	int ret = 0;
 
-	if (!op->session || (!op->in && op->in_cnt) ||
-	    (!op->out && op->out_cnt))
+	if (!op->session || (!op->out && op->out_cnt))
+		return -EINVAL;
+	if (op->session->type == AFB_RNG)
+		return 0;
+	if (!op->in && op->in_cnt)
 		return -EINVAL;
 	if (op->session->type == AFB_HASH) {
 		if (op->out_cnt != 1 || !op->out[0].iov_base)

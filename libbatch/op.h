@@ -24,6 +24,9 @@ int op_check(const struct afb_op *op);
 /* Bytes the result has. */
 size_t op_result_size(const struct afb_op *op);
 
+/* Bytes the op is counted with: what it works on, or gives out of nothing. */
+size_t op_counted_bytes(const struct afb_op *op);
+
 /* The text of a cipher op: bytes without AAD and tag. */
 size_t op_text_size(const struct afb_op *op);
 

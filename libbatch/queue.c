@@ -15,6 +15,7 @@
 #include "fork.h"
 #include "log.h"
 #include "next_iv.h"
+#include "rng.h"
 
 /* ---- Ops ---------------------------------------------------------------- */
 
@@ -45,7 +46,7 @@ static void end(struct afb_queue *queue, struct afb_op *op,
 	}
 	if (result >= 0) {
 		counters_message(&queue->burst, served.backend, served.why,
-				 op_bytes(op->in, op->in_cnt));
+				 op_counted_bytes(op));
 		next_iv_write(op);
 	}
 	deliver(queue, op, result);
@@ -135,6 +136,18 @@ void queue_again(struct afb_queue *queue, struct afb_op *op)
 	fifo_push_front(&queue->waiting, op);
 }
 
+/* The kernel's generator: see rng.h. */
+static void end_by_generator(struct afb_queue *queue, struct afb_op *op)
+{
+	struct served served = { queue->backend->id, queue->why };
+	ssize_t ret = rng_fill(op->session->rng, op, &queue->burst);
+
+	if (ret < 0 && ret != -EFAULT)
+		end_by_software(queue, op, ret);
+	else
+		end(queue, op, served, ret);
+}
+
 static bool is_software_alone(const struct afb_queue *queue,
 			      const struct afb_session *session)
 {
@@ -199,6 +212,11 @@ static int start(struct afb_queue *queue, struct afb_op *op)
 		end_by_software(queue, op, 0);
 		return 0;
 	}
+	if (op->session->type == AFB_RNG &&
+	    queue->backend->id != AFB_BACKEND_SOFT) {
+		end_by_generator(queue, op);
+		return 0;
+	}
 	if (queue->backend->id != AFB_BACKEND_SOFT &&
 	    request_size(op) > op->session->send_max) {
 		end_by_software(queue, op, -EMSGSIZE);
@@ -253,7 +271,8 @@ static int choose(struct afb_queue *queue, enum afb_backend wanted)
 		queue->why = AFB_FALLBACK_NO_AF_ALG;
 	}
 	while (wanted != AFB_BACKEND_AUTO && backends[i]->id != wanted)
-		i++;
+		if (++i == BACKENDS)
+			return -ENOSYS;
 	for (;; i++) {
 		queue->backend = backends[i];
 		ret = queue->backend->open(queue);

@@ -14,7 +14,9 @@
 
 #include "backend.h"
 #include "counters.h"
+#include "key.h"
 #include "log.h"
+#include "rng.h"
 #include "session.h"
 #include "soft.h"
 #include "stream_lane.h"
@@ -35,14 +37,22 @@ static void drop_idle_lanes(struct afb_session *session)
 	}
 }
 
+static void close_kernel(struct afb_session *session)
+{
+	if (session->rng >= 0)
+		close(session->rng);
+	if (session->tfm >= 0)
+		close(session->tfm);
+	session->rng = session->tfm = -1;
+}
+
 void session_put(struct afb_session *session)
 {
 	if (atomic_fetch_sub_explicit(&session->users, 1,
 				      memory_order_acq_rel) != 1)
 		return;
 	drop_idle_lanes(session);
-	if (session->tfm >= 0)
-		close(session->tfm);
+	close_kernel(session);
 	soft_close(session->soft);
 	OPENSSL_clear_free(session->key, session->key_len);
 	pthread_mutex_destroy(&session->lock);
@@ -69,7 +79,8 @@ static int soft_once(struct afb_session *session)
 		return -ENOENT;
 	pthread_mutex_lock(&session->lock);
 	if (!session->soft) {
-		ret = soft_open(&soft, session->alg, session->key_len);
+		ret = soft_open(&soft, session->alg, session->key,
+				session->key_len);
 		if (!ret)
 			atomic_store_explicit(&session->soft, soft,
 					      memory_order_release);
@@ -149,12 +160,24 @@ static int set_data_unit(struct afb_session *session, size_t size)
 	return 0;
 }
 
+static int start_generator(struct afb_session *session)
+{
+	int fd = rng_open(session->tfm, session->key, session->key_len);
+
+	if (fd < 0)
+		return fd;
+	session->rng = fd;
+	return 0;
+}
+
 /* Key, tag length and sizes, as far as the type has them. */
 static int set_up_tfm(struct afb_session *session)
 {
 	int ret = 0;
 
-	if (session->key_len)
+	if (session->type == AFB_RNG)
+		return start_generator(session);
+	if (session->keyed)
 		ret = opsocket_set_key(session->tfm, session->key,
 				       session->key_len);
 	if (!ret && session->type == AFB_AEAD)
@@ -163,6 +186,20 @@ static int set_up_tfm(struct afb_session *session)
 		ret = session->type == AFB_HASH ? learn_digest_size(session) :
 						  learn_send_max(session);
 	return ret;
+}
+
+/*
+ * A driver's name that the table lacks: /proc/crypto knows what it implements. Who
+ * names a generator wants that one's bytes and no other's.
+ */
+static void learn_algorithm(struct afb_session *session)
+{
+	struct driver *driver = &session->driver;
+
+	driver_learn(driver, session->type, session->name);
+	if (!session->alg && session->type != AFB_RNG && driver->known)
+		session->alg = afb_algorithm_find(session->type,
+						  driver->crypto.name);
 }
 
 static int open_kernel(struct afb_session *session)
@@ -177,16 +214,34 @@ static int open_kernel(struct afb_session *session)
 		session->tfm = -1;
 		return ret;
 	}
+	learn_algorithm(session);
 	ret = set_up_tfm(session);
 	if (!ret) {
-		driver_learn(&session->driver, session->type, session->name,
-			     session->tfm);
+		driver_try(&session->driver, session->type, session->name,
+			   session->tfm);
 		return 0;
 	}
 	session->why = fallback_after(ret, AFB_FALLBACK_KERNEL_ERROR);
-	close(session->tfm);
-	session->tfm = -1;
+	close_kernel(session);
 	return ret;
+}
+
+/*
+ * The same answers as the kernel's, but that it speaks of ENOSYS where a digest
+ * is given a key, and of ENOKEY where a MAC has none.
+ */
+static int check_for_soft(const struct afb_session *session)
+{
+	const struct afb_algorithm *alg = session->alg;
+	struct key_parts parts;
+	int ret;
+
+	if (!alg)
+		return 0;
+	if (!session->keyed && !key_is_optional(alg))
+		return -EINVAL;
+	ret = key_split(&parts, alg, session->key, session->key_len);
+	return ret ? ret : key_check_tag(alg, session->tag_len);
 }
 
 /* Software in the kernel's place: @err is what stands in the way there. */
@@ -200,7 +255,9 @@ static int open_soft(struct afb_session *session, int err)
 	if (err == -ENOKEY ||
 	    (err == -EINVAL && session->why == AFB_FALLBACK_KERNEL_ERROR))
 		return -EINVAL;
-	ret = soft_once(session);
+	ret = check_for_soft(session);
+	if (!ret)
+		ret = soft_once(session);
 	if (ret == -ENOENT && session->why == AFB_FALLBACK_NO_RESOURCES)
 		return err;
 	if (ret)
@@ -255,7 +312,7 @@ static int check_params(const struct afb_session_params *params,
 	    (params->key_len && !params->key))
 		return -EINVAL;
 	/* A cipher without a key, or a tag where there can be none. */
-	if (type != AFB_HASH && !params->key_len)
+	if ((type == AFB_SKCIPHER || type == AFB_AEAD) && !params->key_len)
 		return -EINVAL;
 	if (params->tag_len > 64 || (type != AFB_AEAD && params->tag_len))
 		return -EINVAL;
@@ -268,6 +325,10 @@ static int take_params(struct afb_session *session,
 	session->strict = params->flags & AFB_STRICT;
 	if (session->type == AFB_AEAD)
 		session->tag_len = params->tag_len ? params->tag_len : 16;
+	/* HMAC has keys of no bytes; elsewhere the pointer says nothing. */
+	session->keyed = params->key_len ||
+			 (params->key && session->alg &&
+			  session->alg->form == AFB_FORM_MAC);
 	if (!params->key_len)
 		return 0;
 	session->key = OPENSSL_memdup(params->key, params->key_len);
@@ -286,7 +347,7 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 
 	if (!params)
 		params = &defaults;
-	if ((type != AFB_HASH && type != AFB_SKCIPHER && type != AFB_AEAD) ||
+	if ((unsigned)type >= AFB_TYPES ||
 	    !name || !*name || strlen(name) > OPSOCKET_NAME_MAX)
 		return -EINVAL;
 	ret = check_params(params, type);
@@ -301,7 +362,7 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 	session->type = type;
 	strcpy(session->name, name);
 	session->alg = afb_algorithm_find(type, name);
-	session->tfm = -1;
+	session->tfm = session->rng = -1;
 	session->send_max = SIZE_MAX;
 	session->overlap = more_than_one_cpu();
 

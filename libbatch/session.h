@@ -30,6 +30,7 @@ struct afb_session {
 	const struct afb_algorithm *alg; /* NULL: the table has no such */
 	uint8_t *key;
 	size_t key_len;
+	bool keyed; /* a key of no bytes is one, too */
 	size_t tag_len; /* 0 unless AEAD */
 	size_t digest_size; /* 0 unless hash */
 	enum mode mode; /* MODE_WHOLE unless the sizes below are known */
@@ -40,6 +41,7 @@ struct afb_session {
 	size_t data_unit; /* MODE_XTS_UNITS alone */
 	size_t send_max; /* longest message one request of the kernel takes */
 	int tfm; /* -1: the kernel does not serve this session */
+	int rng; /* the op socket of a generator's tfm; else -1 */
 	enum afb_backend backend;
 	enum afb_fallback why;
 	bool strict;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * soft.c - owns the library context, which lives while something fetched from it
- * is held, so that unloading the library leaves nothing behind.
+ * is held, so that unloading the library leaves nothing behind; and sends an op to
+ * the code for its type.
  */
 #include <errno.h>
+#include <limits.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/provider.h>
 #include <pthread.h>
@@ -43,50 +46,109 @@ static OSSL_LIB_CTX *libctx_get(void)
 	return NULL;
 }
 
-static bool fetch(struct soft *soft, const struct afb_algorithm *alg,
-		  size_t key_len)
+/* ---- What an algorithm needs --------------------------------------------- */
+
+static EVP_RAND_CTX *new_random(const char *name, EVP_RAND_CTX *parent)
 {
+	EVP_RAND *random = EVP_RAND_fetch(libctx, name, NULL);
+	EVP_RAND_CTX *ctx = random ? EVP_RAND_CTX_new(random, parent) : NULL;
+
+	EVP_RAND_free(random);
+	return ctx;
+}
+
+/*
+ * A generator of our own. RAND_bytes_ex() would leave one with each thread, and
+ * threads end when they like: also after the library context.
+ */
+static bool fetch_random(struct soft *soft, const uint8_t *seed, size_t len)
+{
+	char cipher[] = "AES-256-CTR";
+	OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher,
+						 0),
+		OSSL_PARAM_construct_end(),
+	};
+	EVP_RAND_CTX *source = new_random("SEED-SRC", NULL);
+
+	if (source && EVP_RAND_instantiate(source, 0, 0, NULL, 0, NULL))
+		soft->random = new_random(soft->alg->fetch, source);
+	/* The generator holds its source. */
+	EVP_RAND_CTX_free(source);
+	return soft->random && EVP_RAND_enable_locking(soft->random) &&
+	       EVP_RAND_instantiate(soft->random, 256, 0, seed, len, params);
+}
+
+static bool fetch_cipher(struct soft *soft, const uint8_t *key, size_t key_len)
+{
+	const struct afb_algorithm *alg = soft->alg;
+	struct key_parts parts;
 	char name[32];
 
-	if (alg->type == AFB_HASH) {
-		/* A key would make it an HMAC, which the table lacks. */
-		if (!key_len)
-			soft->md = EVP_MD_fetch(libctx, alg->fetch, NULL);
-		return soft->md;
-	}
-	snprintf(name, sizeof(name), alg->fetch,
-		 (unsigned)(key_len * 8 / (alg->keys ? alg->keys : 1)));
+	if (key_split(&parts, alg, key, key_len))
+		return false;
+	snprintf(
+		name, sizeof(name), alg->fetch,
+		(unsigned)(parts.cipher_len * 8 / (alg->keys ? alg->keys : 1)));
 	soft->cipher = EVP_CIPHER_fetch(libctx, name, NULL);
-	return soft->cipher &&
-	       (size_t)EVP_CIPHER_get_key_length(soft->cipher) == key_len;
+	return soft->cipher && (size_t)EVP_CIPHER_get_key_length(
+				       soft->cipher) == parts.cipher_len;
+}
+
+static bool fetch_hash(struct soft *soft)
+{
+	const struct afb_algorithm *alg = soft->alg;
+
+	if (alg->form == AFB_FORM_SAME)
+		soft->md = EVP_MD_fetch(libctx, alg->fetch, NULL);
+	else
+		soft->mac = EVP_MAC_fetch(libctx, alg->mac, NULL);
+	return soft->md || soft->mac;
+}
+
+static bool fetch(struct soft *soft, const uint8_t *key, size_t key_len)
+{
+	if (soft->alg->type == AFB_RNG)
+		return fetch_random(soft, key, key_len);
+	if (soft->alg->type == AFB_HASH)
+		return fetch_hash(soft);
+	if (soft->alg->form == AFB_FORM_AUTHENC) {
+		soft->mac = EVP_MAC_fetch(libctx, "HMAC", NULL);
+		if (!soft->mac)
+			return false;
+	}
+	return fetch_cipher(soft, key, key_len);
 }
 
 static void release(struct soft *soft)
 {
 	EVP_MD_free(soft->md);
+	EVP_MAC_free(soft->mac);
 	EVP_CIPHER_free(soft->cipher);
+	EVP_RAND_CTX_free(soft->random);
 	free(soft);
 }
 
 int soft_open(struct soft **opened, const struct afb_algorithm *alg,
-	      size_t key_len)
+	      const uint8_t *key, size_t key_len)
 {
 	struct soft *soft = calloc(1, sizeof(*soft));
 	int ret = 0;
 
 	if (!soft)
 		return -ENOMEM;
+	soft->alg = alg;
 	pthread_mutex_lock(&lock);
 	if (!libctx_get()) {
 		ret = -ENOMEM;
-	} else if (!fetch(soft, alg, key_len)) {
+		release(soft);
+	} else if (!fetch(soft, key, key_len)) {
 		ret = -ENOENT;
+		release(soft);
 		libctx_put();
 	}
 	pthread_mutex_unlock(&lock);
-	if (ret)
-		release(soft);
-	else
+	if (!ret)
 		*opened = soft;
 	return ret;
 }
@@ -101,99 +163,117 @@ void soft_close(struct soft *soft)
 	pthread_mutex_unlock(&lock);
 }
 
-void soft_scratch_free(struct soft_scratch *scratch)
+/* ---- Ops ------------------------------------------------------------------ */
+
+/* What is left in the contexts belongs to the library context. */
+static void hold(struct soft_scratch *scratch)
 {
-	EVP_MD_CTX_free(scratch->md);
-	EVP_CIPHER_CTX_free(scratch->cipher);
+	if (scratch->holds)
+		return;
+	pthread_mutex_lock(&lock);
+	users++;
+	pthread_mutex_unlock(&lock);
+	scratch->holds = true;
 }
 
-static int run_digest(EVP_MD_CTX *ctx, const EVP_MD *md,
-		      const struct afb_op *op)
+void soft_scratch_free(struct soft_scratch *scratch)
+{
+	soft_stream_free(&scratch->stream);
+	EVP_CIPHER_CTX_free(scratch->cipher);
+	if (scratch->holds) {
+		pthread_mutex_lock(&lock);
+		libctx_put();
+		pthread_mutex_unlock(&lock);
+	}
+	*scratch = (struct soft_scratch){ 0 };
+}
+
+static int run_hash(struct soft_scratch *scratch, const struct soft *soft,
+		    const struct afb_op *op)
+{
+	struct soft_stream *stream = &scratch->stream;
+	unsigned i;
+	int ret;
+
+	ret = soft_stream_init(stream, soft, op->session->key,
+			       op->session->key_len);
+	for (i = 0; i < op->in_cnt && !ret; i++)
+		ret = soft_stream_update(stream, op->in[i].iov_base,
+					 op->in[i].iov_len);
+	if (!ret)
+		ret = soft_stream_final(stream, op->out[0].iov_base);
+	if (soft->mac)
+		soft_stream_free(stream);
+	return ret;
+}
+
+static int run_random(const struct soft *soft, const struct afb_op *op)
 {
 	unsigned i;
 
-	if (!EVP_DigestInit_ex2(ctx, md, NULL))
-		return -EIO;
-	for (i = 0; i < op->in_cnt; i++)
-		if (!EVP_DigestUpdate(ctx, op->in[i].iov_base,
-				      op->in[i].iov_len))
+	for (i = 0; i < op->out_cnt; i++)
+		if (op->out[i].iov_len &&
+		    !EVP_RAND_generate(soft->random, op->out[i].iov_base,
+				       op->out[i].iov_len, 0, 0, NULL, 0))
 			return -EIO;
-	return EVP_DigestFinal_ex(ctx, op->out[0].iov_base, NULL) ? 0 : -EIO;
-}
-
-static bool begin_cipher(EVP_CIPHER_CTX *ctx, const EVP_CIPHER *cipher,
-			 const struct afb_op *op, uint8_t *tag)
-{
-	const struct afb_session *session = op->session;
-	bool decrypt_aead = session->type == AFB_AEAD &&
-			    op->kind == AFB_DECRYPT;
-
-	return EVP_CipherInit_ex2(ctx, cipher, session->key, op->iv,
-				  op->kind == AFB_ENCRYPT, NULL) &&
-	       EVP_CIPHER_CTX_set_padding(ctx, 0) &&
-	       (!decrypt_aead ||
-		EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG,
-				    session->tag_len, tag));
-}
-
-/*
- * In one buffer, [AAD][text][tag]: the result takes the text's place, and goes
- * to the caller only when the tag has been found right.
- */
-static int run_cipher(EVP_CIPHER_CTX *ctx, const EVP_CIPHER *cipher,
-		      const struct afb_op *op, uint8_t *data)
-{
-	bool aead = op->session->type == AFB_AEAD;
-	size_t text_len = op_text_size(op);
-	uint8_t *text = data + op->aad_len, *tag = text + text_len;
-	int len = 0, more = 0;
-
-	if (!begin_cipher(ctx, cipher, op, tag) ||
-	    (op->aad_len &&
-	     !EVP_CipherUpdate(ctx, NULL, &len, data, op->aad_len)))
-		return -EINVAL;
-	len = 0;
-	if (text_len && !EVP_CipherUpdate(ctx, text, &len, text, text_len))
-		return -EINVAL;
-	if (!EVP_CipherFinal_ex(ctx, text + len, &more))
-		return aead ? -EBADMSG : -EINVAL;
-	if (aead && op->kind == AFB_ENCRYPT &&
-	    !EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG,
-				 op->session->tag_len, tag))
-		return -EINVAL;
-	op_scatter(op->out, text, op_result_size(op));
 	return 0;
 }
 
-static int run_cipher_in_copy(EVP_CIPHER_CTX *ctx, const EVP_CIPHER *cipher,
-			      const struct afb_op *op)
+static int run_in_copy(struct soft_scratch *scratch, const struct soft *soft,
+		       const struct afb_op *op, uint8_t *data, size_t len)
 {
-	size_t bytes = op_bytes(op->in, op->in_cnt);
-	size_t size = bytes + op->session->tag_len + EVP_MAX_BLOCK_LENGTH;
-	uint8_t *data = OPENSSL_malloc(size);
 	int ret;
 
-	if (!data)
+	op_gather(data, op->in, 0, len);
+	if (soft->alg->type == AFB_SKCIPHER)
+		ret = soft_cipher_run(scratch->cipher, soft, op, data, len);
+	else if (soft->alg->form == AFB_FORM_AUTHENC)
+		ret = soft_authenc_run(scratch, soft, op, data);
+	else
+		ret = soft_aead_run(scratch->cipher, soft, op, data);
+	if (ret)
+		return ret;
+	if (soft->alg->type == AFB_AEAD)
+		data += op->aad_len;
+	op_scatter(op->out, data, op_result_size(op));
+	return 0;
+}
+
+/*
+ * In one buffer: the result may go where the input is, and goes to the caller
+ * only when the whole of it is right.
+ */
+static int run_cipher(struct soft_scratch *scratch, const struct soft *soft,
+		      const struct afb_op *op)
+{
+	size_t len = op_bytes(op->in, op->in_cnt);
+	size_t size = len + op->session->tag_len + EVP_MAX_BLOCK_LENGTH;
+	uint8_t *data;
+	int ret;
+
+	/* libcrypto counts a cipher's bytes in an int. */
+	if (len > INT_MAX - EVP_MAX_BLOCK_LENGTH)
+		return -EMSGSIZE;
+	if (!scratch->cipher)
+		scratch->cipher = EVP_CIPHER_CTX_new();
+	data = OPENSSL_malloc(size);
+	if (!scratch->cipher || !data) {
+		OPENSSL_free(data);
 		return -ENOMEM;
-	op_gather(data, op->in, 0, bytes);
-	ret = run_cipher(ctx, cipher, op, data);
+	}
+	ret = run_in_copy(scratch, soft, op, data, len);
 	OPENSSL_clear_free(data, size);
-	EVP_CIPHER_CTX_reset(ctx);
+	EVP_CIPHER_CTX_reset(scratch->cipher);
 	return ret;
 }
 
 int soft_run(struct soft_scratch *scratch, const struct soft *soft,
 	     const struct afb_op *op)
 {
-	if (soft->md) {
-		if (!scratch->md)
-			scratch->md = EVP_MD_CTX_new();
-		return scratch->md ? run_digest(scratch->md, soft->md, op) :
-				     -ENOMEM;
-	}
-	if (!scratch->cipher)
-		scratch->cipher = EVP_CIPHER_CTX_new();
-	return scratch->cipher ? run_cipher_in_copy(scratch->cipher,
-						    soft->cipher, op) :
-				 -ENOMEM;
+	hold(scratch);
+	if (soft->random)
+		return run_random(soft, op);
+	if (soft->alg->type == AFB_HASH)
+		return run_hash(scratch, soft, op);
+	return run_cipher(scratch, soft, op);
 }

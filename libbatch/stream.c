@@ -49,7 +49,7 @@ struct afb_stream {
 	struct buffer fill; /* being filled */
 	struct buffer sent; /* lent to the kernel while the lane sends */
 	struct stream_lane *lane;
-	EVP_MD_CTX *soft;
+	struct soft_stream soft;
 	struct afb_counters burst;
 };
 
@@ -116,21 +116,23 @@ static void drop_lane(struct afb_stream *stream)
  */
 static int turn_to_soft(struct afb_stream *stream, int error)
 {
-	const struct soft *soft = session_soft(stream->session);
+	struct afb_session *session = stream->session;
+	const struct soft *soft = session_soft(session);
+	int ret;
 
 	drop_lane(stream);
 	if (!soft)
 		return broken(stream, error ? error : -ENOMEM);
-	if (!stream->soft)
-		stream->soft = EVP_MD_CTX_new();
-	if (!stream->soft)
-		return broken(stream, -ENOMEM);
-	if (!EVP_DigestInit_ex2(stream->soft, soft->md, NULL) ||
-	    !EVP_DigestUpdate(stream->soft, stream->sent.data,
-			      stream->sent.used) ||
-	    !EVP_DigestUpdate(stream->soft, stream->fill.data,
-			      stream->fill.used))
-		return broken(stream, -EIO);
+	ret = soft_stream_init(&stream->soft, soft, session->key,
+			       session->key_len);
+	if (!ret)
+		ret = soft_stream_update(&stream->soft, stream->sent.data,
+					 stream->sent.used);
+	if (!ret)
+		ret = soft_stream_update(&stream->soft, stream->fill.data,
+					 stream->fill.used);
+	if (ret)
+		return broken(stream, ret);
 	buffer_clear(&stream->sent);
 	buffer_clear(&stream->fill);
 	if (error)
@@ -189,6 +191,13 @@ static int spill(struct afb_stream *stream)
 	return broken(stream, ret);
 }
 
+static int update_soft(struct afb_stream *stream, const void *data, size_t len)
+{
+	int ret = soft_stream_update(&stream->soft, data, len);
+
+	return ret ? broken(stream, ret) : 0;
+}
+
 static int gather(struct afb_stream *stream, const void *data, size_t len)
 {
 	const char *at = data;
@@ -206,9 +215,7 @@ static int gather(struct afb_stream *stream, const void *data, size_t len)
 		else
 			ret = spill(stream);
 		if (stream->state == IN_SOFT)
-			return EVP_DigestUpdate(stream->soft, at, len) ?
-				       0 :
-				       broken(stream, -EIO);
+			return update_soft(stream, at, len);
 	}
 	return stream->state == BROKEN ? ret : broken(stream, ret);
 }
@@ -265,11 +272,8 @@ int afb_stream_update(struct afb_stream *stream, const void *data, size_t len)
 	stream->bytes += len;
 	if (!len)
 		return 0;
-	if (state != IN_SOFT)
-		return gather(stream, data, len);
-	if (!EVP_DigestUpdate(stream->soft, data, len))
-		return broken(stream, -EIO);
-	return 0;
+	return state == IN_SOFT ? update_soft(stream, data, len) :
+				  gather(stream, data, len);
 }
 
 /* The whole message is in the buffer: one request on a borrowed lane. */
@@ -322,12 +326,10 @@ static int finish(struct afb_stream *stream, void *digest,
 		ret = finish_gathered(stream, digest, backend);
 	else if (stream->state == IN_KERNEL)
 		ret = finish_in_kernel(stream, digest, backend);
-	if (ret)
+	if (ret || stream->state != IN_SOFT)
 		return ret;
-	if (stream->state == IN_SOFT &&
-	    !EVP_DigestFinal_ex(stream->soft, digest, NULL))
-		return broken(stream, -EIO);
-	return 0;
+	ret = soft_stream_final(&stream->soft, digest);
+	return ret ? broken(stream, ret) : 0;
 }
 
 ssize_t afb_stream_final(struct afb_stream *stream, void *digest, size_t size)
@@ -371,12 +373,8 @@ static int copy_message(struct afb_stream *copy, struct afb_stream *stream)
 	if (stream->state == IN_KERNEL)
 		ret = stream_lane_clone(&copy->lane, stream->lane,
 					&copy->burst);
-	if (stream->state == IN_SOFT) {
-		if (!copy->soft)
-			copy->soft = EVP_MD_CTX_new();
-		if (!copy->soft || !EVP_MD_CTX_copy_ex(copy->soft, stream->soft))
-			ret = -ENOMEM;
-	}
+	if (stream->state == IN_SOFT)
+		ret = soft_stream_copy(&copy->soft, &stream->soft);
 	return ret;
 }
 
@@ -413,7 +411,7 @@ void afb_stream_close(struct afb_stream *stream)
 	drop_lane(stream);
 	buffer_free(&stream->fill);
 	buffer_free(&stream->sent);
-	EVP_MD_CTX_free(stream->soft);
+	soft_stream_free(&stream->soft);
 	counters_fold(&stream->burst, NULL);
 	session_put(stream->session);
 	free(stream);

@@ -251,7 +251,7 @@ int digest_start(struct provider *prov)
 	}
 	next = digests->algorithms;
 	for (alg = afb_algorithms; alg->kernel; alg++) {
-		if (alg->type != AFB_HASH)
+		if (alg->type != AFB_HASH || !alg->openssl)
 			continue;
 		id = find_kind(alg->kernel);
 		if (id < 0 || digests->table[id]) {
