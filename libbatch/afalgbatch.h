@@ -77,10 +77,11 @@ enum afb_fallback {
 	AFB_FALLBACK_NO_AF_ALG,    /* socket(AF_ALG): not there, or denied */
 	AFB_FALLBACK_NOT_OFFERED,  /* bind(): the type or algorithm is missing */
 	AFB_FALLBACK_NO_IO_URING,  /* io_uring: not there, or denied */
+	AFB_FALLBACK_NO_AIO,       /* io_setup(): not there, or denied */
 	AFB_FALLBACK_NO_RESOURCES, /* no file descriptors or memory for it */
 	AFB_FALLBACK_KERNEL_ERROR, /* the kernel took the message and failed */
 };
-#define AFB_FALLBACKS 6
+#define AFB_FALLBACKS 7
 
 /* A few words for people, e.g. "no AF_ALG"; "?" outside the enum. */
 const char *afb_fallback_text(enum afb_fallback why);
@@ -197,7 +198,10 @@ void afb_session_close(struct afb_session *session);
 /* The digest's length; 0 for a session that is no hash. Any thread. */
 size_t afb_session_digest_size(const struct afb_session *session);
 
-/* The back end its streams run on, never AUTO. Any thread. */
+/*
+ * The back end its streams run on: never AUTO, and SYNC for a session opened with
+ * AIO, which is no fall-back. Any thread.
+ */
 enum afb_backend afb_session_backend(const struct afb_session *session);
 
 /* Why that is not what was asked for; AFB_FALLBACK_NONE if it is. Any thread. */
@@ -315,7 +319,7 @@ struct afb_queue;
  * -EINVAL          bad params
  * -ENOMEM          from malloc(3)
  * -EPERM, -ENOSYS, -EMFILE, ...
- *                  with AFB_STRICT, from io_uring_setup(2)
+ *                  with AFB_STRICT, from io_uring_setup(2) or io_setup(2)
  */
 int afb_queue_open(struct afb_queue **queue,
 		   const struct afb_queue_params *params);
@@ -356,7 +360,8 @@ int afb_flush(struct afb_queue *queue);
  * -EINVAL  @min is larger than @max
  * -EXDEV   the queue's ops were begun by another, living thread
  * -EAGAIN, -ENOMEM, ...
- *          from io_uring_enter(2); the ops are still accepted
+ *          from io_uring_enter(2) or io_getevents(2); the ops are still
+ *          accepted
  */
 int afb_reap(struct afb_queue *queue, struct afb_op **done, unsigned max,
 	     unsigned min, const struct timespec *timeout);

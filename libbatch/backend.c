@@ -18,6 +18,7 @@ static const char *const fallback_texts[AFB_FALLBACKS] = {
 	[AFB_FALLBACK_NO_AF_ALG] = "no AF_ALG",
 	[AFB_FALLBACK_NOT_OFFERED] = "not offered by the kernel",
 	[AFB_FALLBACK_NO_IO_URING] = "no io_uring",
+	[AFB_FALLBACK_NO_AIO] = "no aio",
 	[AFB_FALLBACK_NO_RESOURCES] = "no descriptors or memory",
 	[AFB_FALLBACK_KERNEL_ERROR] = "kernel error",
 };

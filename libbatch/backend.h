@@ -13,6 +13,9 @@
 struct backend {
 	enum afb_backend id;
 
+	/* Why another serves where open() fails and nothing is short. */
+	enum afb_fallback missing;
+
 	/* Makes the queue's `ways`. 0 or -errno. */
 	int (*open)(struct afb_queue *queue);
 
@@ -62,6 +65,7 @@ struct backend {
 };
 
 extern const struct backend backend_uring;
+extern const struct backend backend_aio;
 extern const struct backend backend_sync;
 extern const struct backend backend_soft;
 

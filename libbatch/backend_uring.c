@@ -13,19 +13,20 @@
  * has moved to another one.
  */
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "alone.h"
 #include "backend.h"
 #include "clock.h"
 #include "counters.h"
 #include "fork.h"
 #include "op.h"
 #include "request.h"
+#include "shortage.h"
 #include "uring_setup.h"
 
 /* Lanes beyond the depth, so that a burst of another session finds some. */
@@ -513,77 +514,26 @@ static int start_chain(struct afb_queue *queue, struct queue_session *entry,
 	return 0;
 }
 
-/* One op in blocking calls, on an op socket made for it. */
-static ssize_t run_alone(struct afb_queue *queue, const struct afb_op *op,
-			 struct request *request)
-{
-	const struct afb_session *session = op->session;
-	ssize_t ret;
-	int fd;
-
-	queue->burst.system_calls += op->in_cnt + 4 +
-				     op_bytes(op->in, op->in_cnt) /
-					     OPSOCKET_SEND_MAX;
-	if (session->type == AFB_HASH) {
-		ret = opsocket_digest(session->tfm, op->in, op->in_cnt,
-				      op->out[0].iov_base,
-				      session->digest_size);
-		return ret ? ret : (ssize_t)session->digest_size;
-	}
-	fd = opsocket_accept(session->tfm);
-	if (fd < 0)
-		return fd;
-	ret = opsocket_send_message(fd, &request->message);
-	if (!ret)
-		ret = opsocket_read_some(fd, request->result,
-					 request->result_size);
-	close(fd);
-	return request_finish(request, op, ret);
-}
-
-/* A digest of more than one send can carry. */
-static int digest_in_pieces(struct afb_queue *queue, struct afb_op *op)
-{
-	queue_end(queue, op, AFB_BACKEND_URING, run_alone(queue, op, NULL),
-		  false);
-	return 0;
-}
-
 static int uring_start(struct afb_queue *queue, struct queue_session *entry,
 		       struct afb_op *op)
 {
-	if (op->session->type == AFB_HASH &&
-	    (op->in_cnt > IOV_MAX ||
-	     op_bytes(op->in, op->in_cnt) > OPSOCKET_SEND_MAX))
-		return digest_in_pieces(queue, op);
-	return start_chain(queue, entry, op);
+	if (!alone_only(op))
+		return start_chain(queue, entry, op);
+	queue_end(queue, op, AFB_BACKEND_URING, alone_run(queue, op, NULL),
+		  false);
+	return 0;
 }
 
 /* ---- Ending ------------------------------------------------------------- */
 
 /*
  * Can the op be tried again when another has ended? Where no file is to be had
- * for a lane, and where the driver's queue is full: ENOSPC, or EBUSY (padata).
+ * for a lane, and where the driver's queue is full.
  */
 static bool is_shortage(enum step step, int error)
 {
-	if (step == STEP_READ)
-		return error == -ENOSPC || error == -EBUSY || error == -EAGAIN;
-	return error_is_shortage(error);
-}
-
-static const struct timespec a_moment = { .tv_nsec = 1000000 };
-
-/*
- * Others have filled the driver's queue, and nothing of ours will end and tell
- * that there is room again. False when that has gone on for about a second.
- */
-static bool nap(struct ways *ways, enum step step)
-{
-	if (step != STEP_READ || ways->naps++ >= 1000)
-		return false;
-	nanosleep(&a_moment, NULL);
-	return true;
+	return step == STEP_READ ? driver_is_full(error) :
+				   error_is_shortage(error);
 }
 
 /* The lane of a failed op may hold half a message: its socket is useless. */
@@ -614,7 +564,8 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		result = result < 0 ? result : -ENOMEM;
 	}
 	if (is_shortage(step, result) &&
-	    (queue->in_flight > 1 || nap(ways, step))) {
+	    (queue->in_flight > 1 ||
+	     (step == STEP_READ && nap(&ways->naps)))) {
 		release(ways, slot, true);
 		ways->short_of = true;
 		queue_again(queue, op);
@@ -632,14 +583,8 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		result = request_finish(&slot->request, op, result);
 		failed = result < 0;
 	} else if (result == -ECANCELED) {
-		/*
-		 * A request further on in the chain was refused, and its error
-		 * kept silent. By blocking calls it shows; software must not
-		 * be led to an address that the kernel refused.
-		 */
-		result = run_alone(queue, op, &slot->request);
-		if (result < 0 && result != -EBADMSG && result != -EINVAL)
-			result = -EFAULT;
+		/* A request further on in the chain was refused. */
+		result = alone_explain(queue, op, &slot->request);
 	}
 	release(ways, slot, failed);
 	queue_end(queue, op, AFB_BACKEND_URING, result, begun);
@@ -751,6 +696,8 @@ static int uring_wait(struct afb_queue *queue, unsigned min,
 
 /* ---- Moving between threads --------------------------------------------- */
 
+static const struct timespec a_moment = { .tv_nsec = 1000000 };
+
 /*
  * A thread that was joined may still be on its way out: the kernel wakes the
  * joiner before it ends the thread's requests.
@@ -815,6 +762,7 @@ static int uring_watch(struct afb_queue *queue)
 
 const struct backend backend_uring = {
 	.id = AFB_BACKEND_URING,
+	.missing = AFB_FALLBACK_NO_IO_URING,
 	.open = uring_open,
 	.close = uring_close,
 	.start = uring_start,

@@ -157,7 +157,8 @@ int opsocket_send_message(int fd, const struct msghdr *message)
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0)
 		return -errno;
-	return (size_t)sent == size ? 0 : -EIO;
+	/* There was room for all of it: the rest could not be read. */
+	return (size_t)sent == size ? 0 : -EFAULT;
 }
 
 static int send_message(int fd, const struct iovec *in, unsigned in_cnt)

@@ -254,6 +254,7 @@ unsigned queue_wake_after(const struct afb_queue *queue, unsigned min)
 /* The back ends in the order in which one stands in for another. */
 static const struct backend *const backends[] = {
 	&backend_uring,
+	&backend_aio,
 	&backend_sync,
 	&backend_soft,
 };
@@ -278,7 +279,9 @@ static int choose(struct afb_queue *queue, enum afb_backend wanted)
 		ret = queue->backend->open(queue);
 		if (!ret || queue->strict || i + 1 == BACKENDS)
 			return ret;
-		queue->why = fallback_after(ret, AFB_FALLBACK_NO_IO_URING);
+		/* The first reason is why the one asked for does not serve. */
+		if (queue->why == AFB_FALLBACK_NONE)
+			queue->why = fallback_after(ret, backends[i]->missing);
 		log_text("queue: no back end %s (%s)",
 			 afb_backend_name(queue->backend->id), strerror(-ret));
 	}

@@ -20,7 +20,7 @@ struct queue_session {
 	struct queue_session *next; /* in its bucket */
 	unsigned held; /* ops of it accepted and not yet ended */
 	union {
-		unsigned idle_lanes; /* uring: head of a list of lanes */
+		unsigned idle_lanes; /* uring, aio: head of a list */
 		struct sync_way *way; /* sync */
 	};
 };

@@ -280,8 +280,9 @@ static int choose(struct afb_session *session, enum afb_backend wanted)
 	if (err)
 		return open_soft(session, err);
 
+	/* A stream has one request at a time: blocking calls are its aio. */
 	session->backend = AFB_BACKEND_SYNC;
-	if (wanted == AFB_BACKEND_SYNC)
+	if (wanted == AFB_BACKEND_SYNC || wanted == AFB_BACKEND_AIO)
 		return 0;
 	err = uring_usable();
 	if (!err) {

@@ -60,7 +60,7 @@ void debug_session(const struct provider *prov, const char *algorithm,
 		   note);
 }
 
-/* "uring 1, sync 0, soft 0": every back end but the sum. */
+/* "uring 1, aio 0, sync 0, soft 0": every back end but the sum. */
 static void list_messages(char *text, size_t size, const struct afb_counters *c)
 {
 	size_t used = 0;

@@ -2,7 +2,7 @@
 /*
  * inject.c - see inject.h.
  *
- * liburing makes its system calls inline, so they are caught where the kernel
+ * liburing and libaio make their system calls inline, so they are caught where the kernel
  * sees them: the filter sends SIGSYS for the ones that are counted, and the
  * handler either answers with the error or makes the call itself, from the one
  * address that the filter lets through.
@@ -45,6 +45,9 @@ const char *const fault_names[FAULT_KINDS] = {
 	[FAULT_READ] = "read",
 	[FAULT_OPEN] = "open",
 	[FAULT_MMAP] = "mmap",
+	[FAULT_AIO_SETUP] = "io_setup",
+	[FAULT_AIO_SUBMIT] = "io_submit",
+	[FAULT_AIO_GETEVENTS] = "io_getevents",
 	[FAULT_URING_SETUP] = "io_uring_setup",
 	[FAULT_URING_ENTER] = "io_uring_enter",
 	[FAULT_URING_REGISTER] = "io_uring_register",
@@ -154,6 +157,12 @@ static enum fault_kind kind_of(int call)
 		return FAULT_OPEN;
 	case SYS_mmap:
 		return FAULT_MMAP;
+	case SYS_io_setup:
+		return FAULT_AIO_SETUP;
+	case SYS_io_submit:
+		return FAULT_AIO_SUBMIT;
+	case SYS_io_getevents:
+		return FAULT_AIO_GETEVENTS;
 	case SYS_io_uring_setup:
 		return FAULT_URING_SETUP;
 	case SYS_io_uring_enter:
@@ -175,6 +184,8 @@ static void shorten(greg_t *regs)
 
 	if (regs[REG_RAX] == SYS_sendto) {
 		regs[REG_RDX] /= 2;
+	} else if (regs[REG_RAX] == SYS_io_submit) {
+		regs[REG_RSI] = (regs[REG_RSI] + 1) / 2;
 	} else if (regs[REG_RAX] == SYS_io_uring_enter && regs[REG_RSI] > cut) {
 		regs[REG_RSI] -= cut;
 		regs[REG_RDX] = 0;
@@ -245,6 +256,9 @@ int inject_install(void)
 		TRAP(SYS_recvmsg),
 		TRAP(SYS_read),
 		TRAP(SYS_openat),
+		TRAP(SYS_io_setup),
+		TRAP(SYS_io_submit),
+		TRAP(SYS_io_getevents),
 		TRAP(SYS_io_uring_setup),
 		TRAP(SYS_io_uring_enter),
 		TRAP(SYS_io_uring_register),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inject.h - makes one chosen call of libafalgbatch fail. Calls are counted by
- * kind, as the library and those it is made of (liburing, libkcapi) make them:
+ * kind, as the library and those it is made of (liburing, libaio, libkcapi) make them:
  * system calls by a seccomp filter that traps, memory and libcrypto by functions
  * of the same name in this program. x86-64 and glibc.
  */
@@ -21,6 +21,9 @@ enum fault_kind {
 	FAULT_READ,
 	FAULT_OPEN,
 	FAULT_MMAP, /* of files: the rings */
+	FAULT_AIO_SETUP,
+	FAULT_AIO_SUBMIT,
+	FAULT_AIO_GETEVENTS,
 	FAULT_URING_SETUP,
 	FAULT_URING_ENTER,
 	FAULT_URING_REGISTER,
@@ -33,8 +36,9 @@ enum fault_kind {
 
 /*
  * In the place of an errno: the call is made and does less than it was told to.
- * send: half of the bytes; io_uring_enter: all requests but the last one or two,
- * as the kernel does when it has no memory for another.
+ * send: half of the bytes; io_submit: half of the requests; io_uring_enter: all
+ * requests but the last one or two, as the kernel does when it has no memory for
+ * another.
  */
 #define FAULT_SHORT (-1)
 

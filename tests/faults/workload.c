@@ -24,7 +24,7 @@
 #include "afalgbatch.h"
 #include "workload.h"
 
-#define POOL_SIZE ((size_t)512 << 10)
+#define POOL_SIZE ((size_t)768 << 10)
 #define MESSAGES 40
 #define DEPTH 16
 #define MANY_PIECES 1200	   /* more than one sendmsg carries */
@@ -50,8 +50,8 @@ struct message {
 static const uint8_t key[16] = "0123456789abcdef";
 static uint8_t pool[POOL_SIZE];
 static struct iovec many_pieces[MANY_PIECES];
-/* For the ring, and for libkcapi. The kernel may write late: never freed. */
-static struct message messages[2][MESSAGES];
+/* For each back end. The kernel may write late: never freed. */
+static struct message messages[3][MESSAGES];
 static uint8_t long_digest[2][AFB_DIGEST_MAX]; /* the original's, the copy's */
 
 static struct fault fault;
@@ -136,7 +136,7 @@ static void prepare_message(struct message *message, unsigned i)
 				       .out = &message->out,
 				       .out_cnt = 1,
 				       .user = message };
-	if (i == 8 || i == MESSAGES + 8) {
+	if (i % MESSAGES == 8) {
 		message->op.in = many_pieces;
 		message->op.in_cnt = i == 8 ? MANY_PIECES : 30;
 	}
@@ -158,7 +158,7 @@ void workload_prepare(void)
 	}
 	for (i = 0; i < MANY_PIECES; i++)
 		many_pieces[i] = (struct iovec){ pool + i * 5, i % 4 };
-	for (i = 0; i < 2 * MESSAGES; i++)
+	for (i = 0; i < 3 * MESSAGES; i++)
 		prepare_message(&messages[i / MESSAGES][i % MESSAGES], i);
 	long_in[0] = (struct iovec){ pool, LONG_SIZE };
 	digest_right(long_in, 1, "sha1", long_digest[0]);
@@ -234,6 +234,14 @@ static unsigned collect(struct afb_op **done, unsigned count)
 	return count;
 }
 
+/* May flush and reap say so? They do where a whole burst is concerned. */
+static bool tells_of_call(int ret)
+{
+	return (fault.kind == FAULT_URING_ENTER ||
+		fault.kind == FAULT_AIO_GETEVENTS) &&
+	       tells_of_fault(ret);
+}
+
 /* Gives in and takes out what the array names, every op exactly once. */
 static bool pass(struct afb_queue *queue, struct afb_op **ops, unsigned count,
 		 bool *stuck)
@@ -249,13 +257,11 @@ static bool pass(struct afb_queue *queue, struct afb_op **ops, unsigned count,
 			return wrong("submit: %s", strerror(-taken));
 		sent += taken;
 		flushed = sent & 1 ? afb_flush(queue) : 0;
-		if (flushed && !(fault.kind == FAULT_URING_ENTER &&
-				 tells_of_fault(flushed)))
+		if (flushed && !tells_of_call(flushed))
 			return wrong("flush: %s", strerror(-flushed));
 		got = afb_reap(queue, done, 8, sent > ended,
 			       ended & 1 ? &patience : NULL);
-		if (got < 0 &&
-		    !(fault.kind == FAULT_URING_ENTER && tells_of_fault(got)))
+		if (got < 0 && !tells_of_call(got))
 			return wrong("reap: %s", strerror(-got));
 		if (got > 0 && collect(done, got) != (unsigned)got)
 			return wrong("an op came back twice");
@@ -364,12 +370,13 @@ static bool open_queue(struct afb_queue **queue, enum afb_backend backend)
 }
 
 /* A strict queue comes as what was asked for, or as an error. */
-static bool try_strict_queue(void)
+static bool try_strict_queue(enum afb_backend backend)
 {
 	struct afb_queue_params params = AFB_QUEUE_PARAMS;
 	struct afb_queue *queue = NULL;
 	int ret;
 
+	params.backend = backend;
 	params.flags = AFB_STRICT;
 	ret = afb_queue_open(&queue, &params);
 	if (ret && kernel_expected() && !is_excused_open(ret, true))
@@ -563,10 +570,12 @@ static bool use_sessions(void)
 			    AFB_BACKEND_AUTO, false) &&
 	       open_session(sync, AFB_HASH, "sha1", AFB_BACKEND_SYNC, false) &&
 	       open_session(soft, AFB_HASH, "sha1", AFB_BACKEND_SOFT, false);
-	fine = fine && try_strict_queue();
+	fine = fine && try_strict_queue(AFB_BACKEND_AUTO) &&
+	       try_strict_queue(AFB_BACKEND_AIO);
 	fine = fine && (!usual[WITH_HASH] || ask_driver(usual[WITH_HASH]));
 	fine = fine && run_queue(AFB_BACKEND_AUTO, messages[0], usual);
 	fine = fine && run_queue(AFB_BACKEND_SYNC, messages[1], usual);
+	fine = fine && run_queue(AFB_BACKEND_AIO, messages[2], usual);
 	fine = fine && (!usual[WITH_HASH] || run_stream(usual[WITH_HASH]));
 	fine = fine && (!*sync || run_stream(*sync));
 	fine = fine && (!*soft || run_stream(*soft));
@@ -598,7 +607,7 @@ static int mapped_rings(void)
 	int count = 0;
 
 	while (maps && fgets(line, sizeof(line), maps))
-		count += strstr(line, "io_uring") != NULL;
+		count += strstr(line, "io_uring") || strstr(line, "[aio]");
 	if (maps)
 		fclose(maps);
 	return count;

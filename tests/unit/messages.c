@@ -6,11 +6,16 @@
 
 #include "messages.h"
 
+/* Programs that are built for one back end say so: see ../Makefile.am. */
+#ifndef USUAL_BACKEND
+#define USUAL_BACKEND AFB_BACKEND_AUTO
+#endif
+
 enum afb_backend wanted_backend(void)
 {
 	const char *name = getenv("TEST_BACKEND");
 
-	return name ? afb_backend_from_name(name) : AFB_BACKEND_AUTO;
+	return name ? afb_backend_from_name(name) : USUAL_BACKEND;
 }
 
 struct afb_queue *queue_of(unsigned depth)

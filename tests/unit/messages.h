@@ -14,7 +14,7 @@ struct message {
 	bool ended;
 };
 
-/* The back end of the environment's TEST_BACKEND, else AUTO. */
+/* The back end of the environment's TEST_BACKEND, else the program's usual one. */
 enum afb_backend wanted_backend(void);
 
 /* A queue on it, and a session of that name. */

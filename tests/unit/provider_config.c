@@ -173,8 +173,8 @@ Test(config, refused_provider_leaves_default_usable)
 /* A wish that the machine cannot fulfil still gives the right digest. */
 Test(config, every_backend_name_gives_right_digests)
 {
-	static const char *const names[] = { "auto", "uring", "sync", "soft",
-					     "" };
+	static const char *const names[] = { "auto", "uring", "aio", "sync",
+					     "soft", "" };
 	struct evp ours;
 	size_t i;
 

@@ -40,6 +40,12 @@ Test(queue_digest, thousand_digests_equal_the_reference_and_cost_few_calls)
 		cr_assert_lt(counters.system_calls, COUNT / 10);
 		cr_assert_eq(counters.in_flight_max, 128);
 	}
+	if (afb_queue_backend(queue) == AFB_BACKEND_AIO && kernel_expected()) {
+		/* Besides a send for each, and an accept for each lane. */
+		cr_assert_eq(counters.messages[AFB_BACKEND_AIO], COUNT);
+		cr_assert_lt(counters.system_calls, COUNT + 128 + COUNT / 10);
+		cr_assert_eq(counters.in_flight_max, 128);
+	}
 	afb_queue_close(queue);
 	afb_session_close(session);
 	free(messages);

@@ -215,7 +215,7 @@ static struct afb_counters counters_of(const struct afb_queue *queue)
 	return counters;
 }
 
-Test(queue_life, denied_io_uring_falls_back_to_blocking_calls)
+Test(queue_life, denied_io_uring_falls_back_to_aio)
 {
 	struct afb_queue_params strict = AFB_QUEUE_PARAMS;
 	struct afb_session *session;
@@ -230,12 +230,13 @@ Test(queue_life, denied_io_uring_falls_back_to_blocking_calls)
 	if (!kernel_expected()) {
 		cr_assert_eq(afb_queue_backend(queue), AFB_BACKEND_SOFT);
 	} else {
-		cr_assert_eq(afb_queue_backend(queue), AFB_BACKEND_SYNC);
-		cr_assert_eq(counters.messages[AFB_BACKEND_SYNC], COUNT);
+		cr_assert_eq(afb_queue_backend(queue), AFB_BACKEND_AIO);
+		cr_assert_eq(counters.messages[AFB_BACKEND_AIO], COUNT);
 		cr_assert_eq(counters.fallbacks[AFB_FALLBACK_NO_IO_URING],
 			     COUNT);
 		cr_assert_eq(afb_session_fallback(session),
 			     AFB_FALLBACK_NO_IO_URING);
+		cr_assert_eq(afb_session_backend(session), AFB_BACKEND_SYNC);
 	}
 	afb_queue_close(queue);
 	afb_session_close(session);
@@ -369,7 +370,8 @@ static bool readable(int fd, int timeout_ms)
 Test(queue_life, descriptor_is_readable_while_ended_ops_wait)
 {
 	static const enum afb_backend backends[] = {
-		AFB_BACKEND_AUTO, AFB_BACKEND_SYNC, AFB_BACKEND_SOFT
+		AFB_BACKEND_AUTO, AFB_BACKEND_AIO, AFB_BACKEND_SYNC,
+		AFB_BACKEND_SOFT
 	};
 	static struct message messages[COUNT];
 	struct afb_session *session = session_of("sha256");
@@ -379,7 +381,7 @@ Test(queue_life, descriptor_is_readable_while_ended_ops_wait)
 	int fd, got, round;
 	unsigned b, i;
 
-	for (b = 0; b < 3; b++) {
+	for (b = 0; b < 4; b++) {
 		params.backend = backends[b];
 		params.depth = COUNT;
 		cr_assert_eq(afb_queue_open(&queue, &params), 0);

@@ -26,7 +26,10 @@ bool kernel_expected(void);
 /* Open file descriptors of this process. */
 int open_fds(void);
 
-/* Makes io_uring_setup(2), io_setup(2) or socket(AF_ALG) fail from now on. */
+/*
+ * Makes io_uring_setup(2), io_setup(2) or socket(AF_ALG) fail from now on, by
+ * seccomp.
+ */
 void deny_io_uring(int error);
 void deny_aio(int error);
 void deny_af_alg(int error);

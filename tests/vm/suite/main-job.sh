@@ -46,6 +46,7 @@ by_back_end() {
 	piped_zeros sha256 "$2"
 }
 check "sync_is_served_by_blocking_calls" by_back_end sync "$(in_kernel && echo sync || echo soft)"
+check "aio_is_served_by_blocking_calls_in_a_stream" by_back_end aio "$(in_kernel && echo sync || echo soft)"
 check "soft_is_served_by_libcrypto" by_back_end soft soft
 
 many_files() {
@@ -100,14 +101,14 @@ check "openssl_cnf_activates_it" from_configuration
 unknown_back_end() {
 	local status=0
 	AFALGBATCH_BACKEND=nonsense dgst sha256 "$work/file1" || status=$?
-	[ "$status" != 0 ] && grep -q nonsense "$work/err" && grep -q 'auto, uring, sync, soft' "$work/err"
+	[ "$status" != 0 ] && grep -q nonsense "$work/err" && grep -q 'auto, uring, aio, sync, soft' "$work/err"
 }
 check "unknown_back_end_is_refused_by_name" unknown_back_end
 
 # OpenSSL goes on without a provider that its configuration cannot start.
 unknown_back_end_in_configuration() {
 	configured nonsense || true
-	grep -q '^afalgbatch: error: .*nonsense.*auto, uring, sync, soft' "$work/err"
+	grep -q '^afalgbatch: error: .*nonsense.*auto, uring, aio, sync, soft' "$work/err"
 }
 check "unknown_back_end_in_openssl_cnf_is_said" unknown_back_end_in_configuration
 
