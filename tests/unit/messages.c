@@ -18,15 +18,20 @@ enum afb_backend wanted_backend(void)
 	return name ? afb_backend_from_name(name) : USUAL_BACKEND;
 }
 
-struct afb_queue *queue_of(unsigned depth)
+struct afb_queue *queue_by(enum afb_backend backend, unsigned depth)
 {
 	struct afb_queue_params params = AFB_QUEUE_PARAMS;
 	struct afb_queue *queue;
 
 	params.depth = depth;
-	params.backend = wanted_backend();
+	params.backend = backend;
 	cr_assert_eq(afb_queue_open(&queue, &params), 0);
 	return queue;
+}
+
+struct afb_queue *queue_of(unsigned depth)
+{
+	return queue_by(wanted_backend(), depth);
 }
 
 struct afb_session *session_of(const char *name)

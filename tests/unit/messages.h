@@ -21,6 +21,9 @@ enum afb_backend wanted_backend(void);
 struct afb_queue *queue_of(unsigned depth);
 struct afb_session *session_of(const char *name);
 
+/* A queue on that back end, or on what stands in for it here. */
+struct afb_queue *queue_by(enum afb_backend backend, unsigned depth);
+
 void prepare(struct message *message, struct afb_session *session, void *data,
 	     size_t len);
 
