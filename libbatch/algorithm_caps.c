@@ -106,6 +106,7 @@ static void ask_kernel(struct afb_algorithm_caps *caps, enum afb_type type,
 		       const char *name)
 {
 	struct proc_crypto crypto;
+	bool waits;
 	int tfm = opsocket_tfm(type, name, &caps->why);
 
 	caps->driver_async = -ENOENT;
@@ -119,7 +120,8 @@ static void ask_kernel(struct afb_algorithm_caps *caps, enum afb_type type,
 		caps->why =
 			fallback_after(caps->kernel, AFB_FALLBACK_KERNEL_ERROR);
 	else if (caps->driver_async == 1 && type != AFB_RNG)
-		caps->kernel_async = async_probe(type, tfm, caps->iv_len);
+		caps->kernel_async =
+			async_probe(type, tfm, caps->iv_len, &waits);
 	close(tfm);
 }
 
@@ -161,15 +163,16 @@ static void ask_libcrypto(struct afb_algorithm_caps *caps,
 /* ---- Both --------------------------------------------------------------- */
 
 /* Down the list of back ends, as a session and a queue would go. */
-static void choose(struct afb_algorithm_caps *caps)
+static void choose(struct afb_algorithm_caps *caps, enum afb_type type)
 {
 	if (caps->kernel) {
 		caps->backend = caps->soft ? AFB_BACKEND_AUTO :
 					     AFB_BACKEND_SOFT;
 		return;
 	}
-	caps->backend = AFB_BACKEND_URING;
-	if (!uring_usable())
+	/* The kernel's generators are read by blocking calls: see rng.h. */
+	caps->backend = type == AFB_RNG ? AFB_BACKEND_SYNC : AFB_BACKEND_URING;
+	if (type == AFB_RNG || !uring_usable())
 		return;
 	caps->why = AFB_FALLBACK_NO_IO_URING;
 	caps->backend = aio_usable() ? AFB_BACKEND_SYNC : AFB_BACKEND_AIO;
@@ -188,7 +191,7 @@ int afb_algorithm_caps(struct afb_algorithm_caps *caps, enum afb_type type,
 	ask_libcrypto(caps, afb_algorithm_find(type, name));
 	if (caps->kernel == -ENOMEM || caps->soft == -ENOMEM)
 		return -ENOMEM;
-	choose(caps);
+	choose(caps, type);
 	return 0;
 }
 

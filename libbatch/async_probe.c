@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "async_probe.h"
@@ -103,9 +104,18 @@ static int submit_read(struct trial *trial)
 	return ret == 1 ? 0 : -EAGAIN;
 }
 
-/* One request: 1, 0 or -errno. *lost: the kernel still has it. */
-static int try_once(struct trial *trial, bool *lost)
+/* How often this thread has slept. */
+static long sleeps(void)
 {
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nvcsw;
+}
+
+/* One request: 1, 0 or -errno. *lost: the kernel still has it. */
+static int try_once(struct trial *trial, bool *slept, bool *lost)
+{
+	long before = sleeps();
 	bool in_flight;
 	int ret;
 
@@ -115,26 +125,31 @@ static int try_once(struct trial *trial, bool *lost)
 	if (ret)
 		return ret;
 	in_flight = !io_uring_cq_ready(&trial->ring);
+	*slept = sleeps() != before;
 	ret = await(&trial->ring);
 	*lost = ret == -ETIMEDOUT;
 	return ret < 0 ? ret : in_flight;
 }
 
-static int try_thrice(struct trial *trial, int tfm, bool *lost)
+static int try_thrice(struct trial *trial, int tfm, bool *waits, bool *lost)
 {
+	bool slept = false;
 	int i, ret;
 
 	trial->fd = opsocket_accept(tfm);
 	if (trial->fd < 0)
 		return trial->fd;
-	for (i = 0, ret = 0; i < TRIES && !ret; i++)
-		ret = try_once(trial, lost);
+	*waits = true;
+	for (i = 0, ret = 0; i < TRIES && !ret; i++) {
+		ret = try_once(trial, &slept, lost);
+		*waits &= slept;
+	}
 	if (!*lost)
 		close(trial->fd);
 	return ret;
 }
 
-int async_probe(enum afb_type type, int tfm, size_t iv_len)
+int async_probe(enum afb_type type, int tfm, size_t iv_len, bool *waits)
 {
 	struct trial *trial;
 	unsigned files = 1;
@@ -149,7 +164,7 @@ int async_probe(enum afb_type type, int tfm, size_t iv_len)
 	prepare(trial, type, iv_len);
 	ret = uring_setup(&trial->ring, 1, false, &files);
 	if (!ret) {
-		ret = try_thrice(trial, tfm, &lost);
+		ret = try_thrice(trial, tfm, waits, &lost);
 		if (!lost)
 			io_uring_queue_exit(&trial->ring);
 	}

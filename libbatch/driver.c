@@ -87,9 +87,12 @@ void driver_learn(struct driver *driver, enum afb_type type, const char *name)
 void driver_try(struct driver *driver, enum afb_type type, const char *name,
 		int tfm)
 {
+	bool waits;
+
 	if (!driver->known || driver->tried)
 		return;
-	driver->blocking = !async_probe(type, tfm, driver->crypto.iv_len);
+	driver->blocking =
+		!async_probe(type, tfm, driver->crypto.iv_len, &waits) && waits;
 	driver->tried = true;
 	remember(driver, type, name);
 }

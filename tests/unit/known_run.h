@@ -14,6 +14,8 @@ struct known_way {
 	struct afb_queue *queue; /* kept from message to message */
 	struct afb_session *session;
 	uint64_t ops; /* that ended well */
+	/* Not offered: each question has the kernel look for modules. */
+	char missing[64];
 };
 
 /* All of them, and how many messages the kernel and software have done. */

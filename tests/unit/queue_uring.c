@@ -106,6 +106,41 @@ Test(queue_uring, synchronous_driver_gets_no_worker)
 	afb_session_close(session);
 }
 
+/*
+ * Ciphers with the CPU's own instructions say that they are asynchronous
+ * (crypto/simd.c), but do their work at once.
+ */
+Test(queue_uring, cpu_that_calls_itself_asynchronous_gets_no_worker)
+{
+	struct afb_session_params with_key = AFB_SESSION_PARAMS;
+	struct afb_algorithm_caps caps = AFB_ALGORITHM_CAPS;
+	struct afb_queue_params params = AFB_QUEUE_PARAMS;
+	struct afb_queue *queue = uring_queue(params);
+	struct afb_session *session;
+	struct iovec text = { data, 4096 };
+	struct afb_op op = { .in = &text, .out = &text, .in_cnt = 1,
+			     .out_cnt = 1 }, *list = &op, *done;
+	unsigned i;
+
+	cr_assert_eq(afb_algorithm_caps(&caps, AFB_SKCIPHER, "ecb-aes-aesni"),
+		     0);
+	if (caps.kernel || !caps.driver_async)
+		cr_skip("no such driver");
+	with_key.key = data;
+	with_key.key_len = 16;
+	cr_assert_eq(afb_session_open(&session, AFB_SKCIPHER, "ecb-aes-aesni",
+				      &with_key), 0);
+	op.session = session;
+	for (i = 0; i < 20; i++) {
+		cr_assert_eq(afb_submit(queue, &list, 1), 1);
+		cr_assert_eq(afb_reap(queue, &done, 1, 1, NULL), 1);
+		cr_assert_eq(op.result, 4096);
+	}
+	cr_assert_eq(threads_called("iou-wrk"), 0);
+	afb_queue_close(queue);
+	afb_session_close(session);
+}
+
 /* By hand with workers, so that it holds on kernels whose AF_ALG does not wait. */
 Test(queue_uring, workers_serve_an_asynchronous_driver)
 {

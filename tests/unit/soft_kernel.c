@@ -163,6 +163,7 @@ static void expect_same(const struct afb_algorithm *alg, bool good,
 			const uint8_t *session_key, size_t key_len,
 			size_t tag_len)
 {
+	static const struct afb_algorithm *missing;
 	int soft, kernel;
 
 	soft = try_open(alg, AFB_BACKEND_SOFT, session_key, key_len, tag_len);
@@ -172,11 +173,13 @@ static void expect_same(const struct afb_algorithm *alg, bool good,
 	else
 		cr_assert_eq(soft, -EINVAL, "%s, %zu, %zu: %d", alg->kernel,
 			     key_len, tag_len, soft);
-	if (!kernel_expected())
+	/* Each question after what is not there has the kernel seek modules. */
+	if (!kernel_expected() || alg == missing)
 		return;
 	kernel = try_open(alg, AFB_BACKEND_SYNC, session_key, key_len, tag_len);
-	/* Strict: the kernel's own words, also of what it does not have. */
-	if (kernel != -ENOENT)
+	if (kernel == -ENOENT)
+		missing = alg;
+	else
 		cr_assert_eq(kernel == 0, good,
 			     "%s, %zu, %zu: %d by the kernel", alg->kernel,
 			     key_len, tag_len, kernel);
