@@ -272,6 +272,7 @@ struct afb_op {
 			 *           written to out
 			 * -EMSGSIZE longer than AFB_CIPHER_MAX
 			 * -EFAULT   a buffer cannot be read or written
+			 * -EOWNERDEAD  the thread that began it has exited
 			 * -ENOMEM, -EIO and what else the kernel's driver
 			 *           returned, with AFB_STRICT or where
 			 *           libcrypto has no such algorithm, or

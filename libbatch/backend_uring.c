@@ -715,8 +715,11 @@ static bool thread_stays(pid_t tid)
 }
 
 /*
- * The thread that owned the ring is gone. The kernel ended its requests before
- * it let the thread go, but their completions may be a moment late.
+ * The thread that owned the ring is gone. What the kernel did in its calls has
+ * ended, perhaps with a completion that is a moment late. What an asynchronous
+ * driver still has will end unseen: under DEFER_TASKRUN nobody else can ask for
+ * it. So it goes to memory of ours that is never used again, and the op to
+ * software.
  */
 static void inherit(struct afb_queue *queue)
 {
@@ -727,9 +730,12 @@ static void inherit(struct afb_queue *queue)
 		if (!drain(queue))
 			nanosleep(&a_moment, NULL);
 	}
-	for (i = 0; i < queue->depth; i++)
-		if (ways->slots[i].op)
-			end_slot(queue, &ways->slots[i], STEP_READ, -EOWNERDEAD);
+	for (i = 0; i < queue->depth; i++) {
+		if (!ways->slots[i].op)
+			continue;
+		request_abandon(&ways->slots[i].request);
+		end_slot(queue, &ways->slots[i], STEP_SEND, -EOWNERDEAD);
+	}
 }
 
 static int uring_own(struct afb_queue *queue)

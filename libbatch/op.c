@@ -50,13 +50,18 @@ size_t op_counted_bytes(const struct afb_op *op)
 					      op_bytes(op->in, op->in_cnt);
 }
 
+/*
+ * An op socket keeps the IV of the op before: where nobody knows whether the
+ * algorithm has one, an op must bring it.
+ */
 static int check_cipher(const struct afb_op *op)
 {
 	const struct afb_session *session = op->session;
 
 	if ((op->kind != AFB_ENCRYPT && op->kind != AFB_DECRYPT) ||
 	    op->iv_len > AFB_IV_MAX || (op->iv_len && !op->iv) ||
-	    (session->iv_len_known && op->iv_len != session->iv_len) ||
+	    (session->iv_len_known ? op->iv_len != session->iv_len :
+				     !op->iv_len) ||
 	    frame_size(op) > op_bytes(op->in, op->in_cnt))
 		return -EINVAL;
 	if (session->type == AFB_SKCIPHER && op->next_iv &&

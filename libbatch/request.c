@@ -19,11 +19,16 @@ static void prepare_control(struct request *request, const struct afb_op *op)
 		control_aad_len(message, op->aad_len);
 }
 
-/* Can the kernel write the result to where the caller wants it? */
+/*
+ * Can the kernel write the result to where the caller wants it? An asynchronous
+ * driver may do so when nobody is left to tell the caller: see inherit() in
+ * backend_uring.c.
+ */
 static bool is_direct(const struct request *request, const struct afb_op *op)
 {
 	return op->session->type != AFB_AEAD && op->out_cnt == 1 &&
-	       request->result_size > NOFORK_CELL && !op_in_place(op);
+	       request->result_size > NOFORK_CELL &&
+	       !op->session->driver.crypto.async && !op_in_place(op);
 }
 
 int request_prepare(struct request *request, const struct afb_op *op)
@@ -77,6 +82,11 @@ ssize_t request_finish(struct request *request, const struct afb_op *op,
 	}
 	op_scatter(op->out, request->bounce.at + aad_len, size);
 	return size;
+}
+
+void request_abandon(struct request *request)
+{
+	request->bounce = (struct nofork){ 0 };
 }
 
 void request_free(struct request *request)

@@ -4,7 +4,8 @@
  * kernel must know in control messages, and one buffer to read the result into.
  *
  * The result is read straight into the caller's memory where that is one piece,
- * apart from the input, and every byte of it may be seen. An AEAD's is read into
+ * apart from the input, and every byte of it may be seen. An asynchronous driver's
+ * is not, so that nothing of the caller's is written to behind its back. An AEAD's is read into
  * memory of our own: the kernel gives the AAD back before the text, and writes
  * plaintext before it has verified the tag. So is one of few bytes, and one that
  * replaces its input: it could not be repeated after a fork().
@@ -42,6 +43,12 @@ ssize_t request_finish(struct request *request, const struct afb_op *op,
  * done again.
  */
 bool request_is_astray(const struct request *request);
+
+/*
+ * Leaves the memory that the result goes to as it is, for good: the kernel may
+ * still write there.
+ */
+void request_abandon(struct request *request);
 
 /* Wipes and frees what the request holds. */
 void request_free(struct request *request);
