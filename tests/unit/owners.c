@@ -4,6 +4,7 @@
  * back end: what the library still needs it has kept.
  */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -46,6 +47,22 @@ static void *submit_and_exit(void *arg)
 	return NULL;
 }
 
+/*
+ * The kernel ends what a ring's thread leaves behind, and may keep the result to
+ * itself (seen on 6.1). Then an error is due where libcrypto has no such driver;
+ * a wrong result, or an op that does not come back, never is.
+ */
+static void expect_right_or_orphaned(struct sealed *sealed)
+{
+	unsigned i;
+
+	for (i = 0; i < COUNT; i++) {
+		cr_assert(sealed[i].ended);
+		if (!kernel_expected() || sealed[i].op.result != -EOWNERDEAD)
+			expect_sealed(&sealed[i], 1);
+	}
+}
+
 Test(owners, sealed_ops_of_a_thread_that_exited_are_reaped_by_another,
      .timeout = 120)
 {
@@ -65,7 +82,7 @@ Test(owners, sealed_ops_of_a_thread_that_exited_are_reaped_by_another,
 			cr_assert_eq(pthread_join(thread, NULL), 0);
 			cr_assert_eq(job.flushed, 0);
 			reap_sealed(job.queue, COUNT);
-			expect_sealed(job.sealed, COUNT);
+			expect_right_or_orphaned(job.sealed);
 		}
 		afb_queue_close(job.queue);
 		afb_session_close(session);
