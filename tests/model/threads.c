@@ -182,7 +182,7 @@ static void take_ops(struct worker *worker, unsigned round)
  */
 static void go_on_in_child(struct worker *worker, unsigned round)
 {
-	int status;
+	int status = -1;
 	pid_t child = fork();
 
 	if (!child) {
