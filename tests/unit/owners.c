@@ -49,7 +49,7 @@ static void *submit_and_exit(void *arg)
 
 /*
  * The kernel ends what a ring's thread leaves behind, and may keep the result to
- * itself (seen on 6.1). Then an error is due where libcrypto has no such driver;
+ * itself (seen on 6.1 and 6.12). Then an error is due where libcrypto has no such driver;
  * a wrong result, or an op that does not come back, never is.
  */
 static void expect_right_or_orphaned(struct sealed *sealed)
