@@ -223,7 +223,12 @@ enum afb_kind {
 	AFB_DECRYPT,
 };
 
-/* The longest message, AAD and tag with it, that a cipher op takes. */
+/*
+ * The longest message, AAD and tag with it, that one request of the kernel's is
+ * given. A longer text of ecb, cbc or ctr, or one of several data units, is cut
+ * into requests, which are in flight together unless each needs the result of the
+ * one before (cbc, encryption). What cannot be cut goes to software.
+ */
 #define AFB_CIPHER_MAX (128U << 10)
 
 /* The longest IV any algorithm has. */
@@ -270,13 +275,15 @@ struct afb_op {
 			 *           is not one the algorithm can have
 			 * -EBADMSG  AEAD: the tag is wrong; nothing has been
 			 *           written to out
-			 * -EMSGSIZE longer than AFB_CIPHER_MAX
+			 * -EMSGSIZE longer than one request of the kernel's
+			 *           can be, not to be cut, and libcrypto has
+			 *           no such algorithm; or a data unit in
+			 *           more than 1,024 pieces
 			 * -EFAULT   a buffer cannot be read or written
 			 * -EOWNERDEAD  the thread that began it has exited
 			 * -ENOMEM, -EIO and what else the kernel's driver
 			 *           returned, with AFB_STRICT or where
-			 *           libcrypto has no such algorithm, or
-			 *           cannot repeat what was begun in place */
+			 *           libcrypto has no such algorithm */
 	struct {
 		struct afb_op *older, *newer;
 		uint64_t accepted;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "alone.h"
+#include "fork.h"
 
 bool alone_only(const struct afb_op *op)
 {
@@ -17,6 +18,7 @@ ssize_t alone_run(struct afb_queue *queue, const struct afb_op *op,
 		  struct request *request)
 {
 	const struct afb_session *session = op->session;
+	unsigned forks;
 	ssize_t ret;
 	int fd;
 
@@ -24,9 +26,13 @@ ssize_t alone_run(struct afb_queue *queue, const struct afb_op *op,
 				     op_bytes(op->in, op->in_cnt) /
 					     OPSOCKET_SEND_MAX;
 	if (session->type == AFB_HASH) {
-		ret = opsocket_digest(session->tfm, op->in, op->in_cnt,
-				      op->out[0].iov_base,
-				      session->digest_size);
+		/* A fork meanwhile may lead the result astray. */
+		do {
+			forks = fork_count();
+			ret = opsocket_digest(session->tfm, op->in, op->in_cnt,
+					      op->out[0].iov_base,
+					      session->digest_size);
+		} while (!ret && forks != fork_count());
 		return ret ? ret : (ssize_t)session->digest_size;
 	}
 	fd = opsocket_accept(session->tfm);

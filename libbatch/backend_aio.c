@@ -319,7 +319,7 @@ static int start_lane(struct afb_queue *queue, struct queue_session *entry,
 		return -EAGAIN;
 	if (ret >= 0)
 		ret = alone_explain(queue, op, &lane->request);
-	queue_end(queue, op, AFB_BACKEND_AIO, ret, false);
+	queue_end(queue, op, AFB_BACKEND_AIO, ret);
 	return 0;
 }
 
@@ -328,8 +328,7 @@ static int aio_start(struct afb_queue *queue, struct queue_session *entry,
 {
 	if (!alone_only(op))
 		return start_lane(queue, entry, op);
-	queue_end(queue, op, AFB_BACKEND_AIO, alone_run(queue, op, NULL),
-		  false);
+	queue_end(queue, op, AFB_BACKEND_AIO, alone_run(queue, op, NULL));
 	return 0;
 }
 
@@ -360,7 +359,7 @@ static void end_lane(struct afb_queue *queue, struct lane *lane, ssize_t result)
 		ways->short_of = false;
 		ways->naps = 0;
 	}
-	queue_end(queue, op, AFB_BACKEND_AIO, result, true);
+	queue_end(queue, op, AFB_BACKEND_AIO, result);
 }
 
 /* What io_submit() refuses is read by a blocking call, which has the reason. */

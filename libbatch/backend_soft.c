@@ -53,8 +53,7 @@ static void soft_queue_close(struct afb_queue *queue)
 
 static void run_now(struct afb_queue *queue, struct afb_op *op)
 {
-	queue_end(queue, op, AFB_BACKEND_SOFT, queue_by_software(queue, op),
-		  true);
+	queue_end(queue, op, AFB_BACKEND_SOFT, queue_by_software(queue, op));
 }
 
 static int soft_queue_start(struct afb_queue *queue,
@@ -91,7 +90,7 @@ static unsigned collect(struct afb_queue *queue, struct ways *ways)
 		n = soft_work_take(&ways->work, done, SOFT_CHUNK);
 		for (i = 0; i < n; i++)
 			queue_end(queue, done[i].op, AFB_BACKEND_SOFT,
-				  done[i].ret, true);
+				  done[i].ret);
 		all += n;
 	} while (n == SOFT_CHUNK);
 	return all;

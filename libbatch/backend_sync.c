@@ -11,6 +11,7 @@
 
 #include "backend.h"
 #include "counters.h"
+#include "fork.h"
 #include "request.h"
 
 static int sync_open(struct afb_queue *queue)
@@ -120,12 +121,33 @@ static ssize_t digest(struct kcapi_handle *handle, const struct afb_op *op,
 	return kcapi_md_final(handle, op->out[0].iov_base, size);
 }
 
+/* Another thread may fork meanwhile, and the result go astray: see fork_count(). */
+static ssize_t digest_unforked(struct kcapi_handle *handle,
+			       const struct afb_op *op,
+			       struct afb_counters *burst)
+{
+	ssize_t size = op->session->digest_size, ret;
+	unsigned forks;
+
+	do {
+		forks = fork_count();
+		errno = 0;
+		ret = digest(handle, op, size, burst);
+		/* libkcapi hands on send(2)'s -1 as it is. */
+		if (ret == -1 && errno)
+			ret = -errno;
+		if (ret >= 0 && ret != size)
+			ret = -EIO;
+	} while (ret >= 0 && forks != fork_count());
+	return ret;
+}
+
 /*
  * libkcapi takes a cipher's IV once for a handle and wants its input in one
  * piece; an op socket of our own takes an op as it is.
  */
 static ssize_t cipher(struct sync_way *way, const struct afb_op *op,
-		      struct afb_counters *burst, bool *begun)
+		      struct afb_counters *burst)
 {
 	ssize_t ret;
 
@@ -138,7 +160,6 @@ static ssize_t cipher(struct sync_way *way, const struct afb_op *op,
 		ret = opsocket_send_message(way->fd, &way->request.message);
 		if (ret)
 			return ret;
-		*begun = true;
 		ret = opsocket_read_some(way->fd, way->request.result,
 					 way->request.result_size);
 	} while (ret >= 0 && request_is_astray(&way->request));
@@ -148,8 +169,6 @@ static ssize_t cipher(struct sync_way *way, const struct afb_op *op,
 static int sync_start(struct afb_queue *queue, struct queue_session *entry,
 		      struct afb_op *op)
 {
-	size_t size = entry->session->digest_size;
-	bool begun = false;
 	ssize_t ret;
 
 	if (!entry->way) {
@@ -158,21 +177,14 @@ static int sync_start(struct afb_queue *queue, struct queue_session *entry,
 			return ret;
 	}
 	counters_in_flight(&queue->burst, 1);
-	if (entry->session->type == AFB_HASH) {
-		errno = 0;
-		ret = digest(entry->way->handle, op, size, &queue->burst);
-		/* libkcapi hands on send(2)'s -1 as it is. */
-		if (ret == -1 && errno)
-			ret = -errno;
-		if (ret >= 0 && (size_t)ret != size)
-			ret = -EIO;
-	} else {
-		ret = cipher(entry->way, op, &queue->burst, &begun);
-	}
+	if (entry->session->type == AFB_HASH)
+		ret = digest_unforked(entry->way->handle, op, &queue->burst);
+	else
+		ret = cipher(entry->way, op, &queue->burst);
 	/* After an error the op socket may hold half a message. */
 	if (ret < 0)
 		sync_forget(queue, entry);
-	queue_end(queue, op, AFB_BACKEND_SYNC, ret, begun);
+	queue_end(queue, op, AFB_BACKEND_SYNC, ret);
 	return 0;
 }
 

@@ -519,8 +519,7 @@ static int uring_start(struct afb_queue *queue, struct queue_session *entry,
 {
 	if (!alone_only(op))
 		return start_chain(queue, entry, op);
-	queue_end(queue, op, AFB_BACKEND_URING, alone_run(queue, op, NULL),
-		  false);
+	queue_end(queue, op, AFB_BACKEND_URING, alone_run(queue, op, NULL));
 	return 0;
 }
 
@@ -557,7 +556,7 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 {
 	struct ways *ways = queue->ways;
 	struct afb_op *op = slot->op;
-	bool failed, begun;
+	bool failed;
 
 	if (slot->cut) {
 		step = STEP_SEND;
@@ -578,7 +577,6 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		return;
 	}
 	failed = result < 0;
-	begun = step == STEP_READ;
 	if (step == STEP_READ) {
 		result = request_finish(&slot->request, op, result);
 		failed = result < 0;
@@ -587,7 +585,7 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		result = alone_explain(queue, op, &slot->request);
 	}
 	release(ways, slot, failed);
-	queue_end(queue, op, AFB_BACKEND_URING, result, begun);
+	queue_end(queue, op, AFB_BACKEND_URING, result);
 }
 
 /*

@@ -100,31 +100,25 @@ static void end_by_software(struct afb_queue *queue, struct afb_op *op,
 	end_after_software(queue, op, queue_by_software(queue, op), error);
 }
 
-/* Errors that say something of the op: software would say no other. */
+/*
+ * Errors that say something of the op: software would say no other. With any other
+ * it is tried, for the input is as it was: see request.h.
+ */
 static bool is_final(ssize_t result)
 {
 	return result >= 0 || result == -EFAULT || result == -EBADMSG ||
 	       result == -EINVAL;
 }
 
-/*
- * May software have what the kernel failed with? A digest's input is never
- * written to, and an AEAD's result goes to the caller only when it is right.
- */
-static bool can_be_repeated(const struct afb_op *op, bool begun)
-{
-	return !begun || op->session->type != AFB_SKCIPHER || !op_in_place(op);
-}
-
 void queue_end(struct afb_queue *queue, struct afb_op *op,
-	       enum afb_backend backend, ssize_t result, bool begun)
+	       enum afb_backend backend, ssize_t result)
 {
 	struct served served = { backend, queue->why };
 
 	queue->in_flight--;
 	if (backend == AFB_BACKEND_SOFT)
 		end_after_software(queue, op, result, 0);
-	else if (!is_final(result) && can_be_repeated(op, begun))
+	else if (!is_final(result))
 		end_by_software(queue, op, result);
 	else
 		end(queue, op, served, result);

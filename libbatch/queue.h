@@ -57,12 +57,11 @@ struct afb_queue {
 
 /*
  * An op has ended, by the queue's back end or another, with @result (by SOFT: with
- * 0 or -errno, and that is the end of it). An error that
- * is not of the op's own making makes the queue try software first; but where
- * the kernel had @begun on it and the op is in place, there is nothing to try on.
+ * 0 or -errno, and that is the end of it). An error that is not of the op's own
+ * making makes the queue try software first.
  */
 void queue_end(struct afb_queue *queue, struct afb_op *op,
-	       enum afb_backend backend, ssize_t result, bool begun);
+	       enum afb_backend backend, ssize_t result);
 
 /*
  * For wait(): how many requests should end before the caller is woken, when @min

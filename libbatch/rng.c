@@ -2,6 +2,7 @@
 /* rng.c - see rng.h. */
 #include <errno.h>
 
+#include "fork.h"
 #include "rng.h"
 
 /* crypto/algif_rng.c gives no more at once. */
@@ -33,7 +34,7 @@ static ssize_t fill_piece(int fd, const struct iovec *piece,
 	return piece->iov_len;
 }
 
-ssize_t rng_fill(int fd, const struct afb_op *op, struct afb_counters *burst)
+static ssize_t fill(int fd, const struct afb_op *op, struct afb_counters *burst)
 {
 	ssize_t filled = 0, ret;
 	unsigned i;
@@ -45,4 +46,17 @@ ssize_t rng_fill(int fd, const struct afb_op *op, struct afb_counters *burst)
 		filled += ret;
 	}
 	return filled;
+}
+
+/* What went astray because of a fork has left its place unfilled. */
+ssize_t rng_fill(int fd, const struct afb_op *op, struct afb_counters *burst)
+{
+	unsigned forks;
+	ssize_t ret;
+
+	do {
+		forks = fork_count();
+		ret = fill(fd, op, burst);
+	} while (ret >= 0 && forks != fork_count());
+	return ret;
 }
