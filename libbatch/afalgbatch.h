@@ -279,7 +279,7 @@ struct afb_op {
 			 *           can be, not to be cut, and libcrypto has
 			 *           no such algorithm; or a data unit in
 			 *           more than 1,024 pieces
-			 * -EFAULT   a buffer cannot be read or written
+			 * -EFAULT   the kernel cannot read a buffer
 			 * -EOWNERDEAD  the thread that began it has exited
 			 * -ENOMEM, -EIO and what else the kernel's driver
 			 *           returned, with AFB_STRICT or where

@@ -104,18 +104,23 @@ static int submit_read(struct trial *trial)
 	return ret == 1 ? 0 : -EAGAIN;
 }
 
-/* How often this thread has slept. */
-static long sleeps(void)
+/*
+ * How often this thread has given way to another: by sleeping, or because the one
+ * that does the driver's work came at once.
+ */
+static long switches(void)
 {
 	struct rusage usage;
 
-	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nvcsw;
+	if (getrusage(RUSAGE_THREAD, &usage))
+		return 0;
+	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 /* One request: 1, 0 or -errno. *lost: the kernel still has it. */
-static int try_once(struct trial *trial, bool *slept, bool *lost)
+static int try_once(struct trial *trial, bool *waited, bool *lost)
 {
-	long before = sleeps();
+	long before = switches();
 	bool in_flight;
 	int ret;
 
@@ -125,7 +130,7 @@ static int try_once(struct trial *trial, bool *slept, bool *lost)
 	if (ret)
 		return ret;
 	in_flight = !io_uring_cq_ready(&trial->ring);
-	*slept = sleeps() != before;
+	*waited = switches() != before;
 	ret = await(&trial->ring);
 	*lost = ret == -ETIMEDOUT;
 	return ret < 0 ? ret : in_flight;
@@ -133,7 +138,7 @@ static int try_once(struct trial *trial, bool *slept, bool *lost)
 
 static int try_thrice(struct trial *trial, int tfm, bool *waits, bool *lost)
 {
-	bool slept = false;
+	bool waited = false;
 	int i, ret;
 
 	trial->fd = opsocket_accept(tfm);
@@ -141,8 +146,8 @@ static int try_thrice(struct trial *trial, int tfm, bool *waits, bool *lost)
 		return trial->fd;
 	*waits = true;
 	for (i = 0, ret = 0; i < TRIES && !ret; i++) {
-		ret = try_once(trial, &slept, lost);
-		*waits &= slept;
+		ret = try_once(trial, &waited, lost);
+		*waits &= waited;
 	}
 	if (!*lost)
 		close(trial->fd);

@@ -15,7 +15,7 @@
 /*
  * Encrypts or digests 4 KiB of zeros on an op socket of @tfm, which has its key.
  * 1: the request was seen in flight. 0: it never was, in up to three tries; then
- * *waits tells whether AF_ALG slept each time, as it does for a driver that works
+ * *waits tells whether AF_ALG waited each time, as it does for a driver that works
  * by itself: what the CPU does with its own instructions says of itself that it is
  * asynchronous, too (crypto/simd.c), and hardly ever is.
  *

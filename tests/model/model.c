@@ -4,12 +4,11 @@
  * held against libcrypto's default provider and against the library's own word.
  * Prints TAP. It has a main() of its own, for sanitizers and valgrind's sake.
  *
- * usage: model_test [--seed N] [--ops N] [--backend NAME] [--features LIST]
+ * usage: model_test [--seed N] [--ops N] [--backend NAME]
  *
  *   --seed N         the run: the same steps for the same number (1)
  *   --ops N          ends when so many ops have been accepted (20000)
  *   --backend NAME   of every session and queue; without it, any each time
- *   --features LIST  what else to use: in-order, next-iv, no-iv (see model.h)
  *
  * AFALGBATCH_EXPECT_KERNEL=1: the counters must say that the kernel served.
  */
@@ -29,22 +28,14 @@
 static struct model run = { .seed = 1, .ops_wanted = 20000, .backend = -1 };
 static char title[64];
 
-static const char *const features[] = { "in-order", "next-iv", "no-iv" };
-enum { FEATURES = sizeof(features) / sizeof(features[0]) };
-
 static void print_repeat(const struct model *model)
 {
-	unsigned i;
-
 	printf("# seed %llu, step %llu; again: model_test --seed %llu --ops %llu",
 	       (unsigned long long)model->seed, (unsigned long long)model->step,
 	       (unsigned long long)model->seed,
 	       (unsigned long long)model->ops_wanted);
 	if (model->backend >= 0)
 		printf(" --backend %s", afb_backend_name(model->backend));
-	for (i = 0; i < FEATURES; i++)
-		if (model->features >> i & 1)
-			printf(" --features %s", features[i]);
 	printf("\n");
 }
 
@@ -164,21 +155,10 @@ static void find_offered(struct model *model)
 			model->offered[model->offered_count++] = i;
 }
 
-static unsigned features_of(const char *list)
-{
-	unsigned found = 0, i;
-
-	for (i = 0; i < FEATURES; i++)
-		if (strstr(list, features[i]))
-			found |= 1U << i;
-	return found;
-}
-
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: model_test [--seed N] [--ops N] [--backend NAME] "
-		"[--features LIST]\n");
+		"usage: model_test [--seed N] [--ops N] [--backend NAME]\n");
 	exit(2);
 }
 
@@ -188,7 +168,6 @@ static void parse(int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "ops", required_argument, NULL, 'o' },
 		{ "backend", required_argument, NULL, 'b' },
-		{ "features", required_argument, NULL, 'f' },
 		{ 0 },
 	};
 	int option;
@@ -200,8 +179,6 @@ static void parse(int argc, char **argv)
 			run.ops_wanted = strtoull(optarg, NULL, 0);
 		else if (option == 'b')
 			run.backend = afb_backend_from_name(optarg);
-		else if (option == 'f')
-			run.features |= features_of(optarg);
 		if (option == '?' || (option == 'b' && run.backend < 0))
 			usage();
 	}

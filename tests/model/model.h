@@ -16,11 +16,6 @@
 #define STREAMS 6
 #define DEPTH_MAX 300
 
-/* What the library has to learn before every run asks for it: see --features. */
-#define WITH_IN_ORDER (1U << 0) /* queues with AFB_IN_ORDER */
-#define WITH_NEXT_IV (1U << 1)	/* ops with next_iv */
-#define WITH_NO_IV (1U << 2) /* ops that lack the IV of an optional algorithm */
-
 struct model_session {
 	struct afb_session *session; /* NULL: a free place */
 	struct keyed keyed;
@@ -55,7 +50,6 @@ struct model {
 	enum afb_backend offered[AFB_BACKENDS]; /* to choose from */
 	unsigned offered_count;
 	bool kernel; /* AF_ALG is there and must serve */
-	unsigned features;
 	struct rng rng; /* of this step */
 
 	struct model_session sessions[SESSIONS];

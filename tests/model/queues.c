@@ -41,7 +41,7 @@ static void open_queue(struct model *model, struct model_queue *place)
 	params.depth = rng_range(rng, 1, rng_once_in(rng, 3) ? 5 : DEPTH_MAX);
 	if (model->kernel && rng_once_in(rng, 4))
 		params.flags |= AFB_STRICT;
-	if (model->features & WITH_IN_ORDER && rng_once_in(rng, 3))
+	if (rng_once_in(rng, 3))
 		params.flags |= AFB_IN_ORDER;
 	ret = afb_queue_open(&place->queue, &params);
 	if (ret)
@@ -150,7 +150,7 @@ void submit_step(struct model *model)
 	for (i = 0; i < count; i++) {
 		session = some_session(model);
 		records[i] = record_new(&model->rng, &session->keyed,
-					session->session, model->features);
+					session->session);
 		aim(records[i], session, place);
 		ops[i] = &records[i]->op;
 	}

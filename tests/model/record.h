@@ -38,9 +38,9 @@ struct record {
 	uint64_t turn;
 };
 
-/* A random op of the session, using the features WITH_* of model.h. */
+/* A random op of the session. */
 struct record *record_new(struct rng *rng, const struct keyed *keyed,
-			  struct afb_session *session, unsigned features);
+			  struct afb_session *session);
 void record_free(struct record *record);
 
 /* NULL, or what is wrong with an op that has ended, in words. */

@@ -117,7 +117,7 @@ static void put_ops(struct worker *worker, unsigned round)
 	for (i = 0; i < OPS; i++) {
 		k = rng_below(&worker->rng, SHARED);
 		worker->records[i] =
-			record_new(&worker->rng, &keyed[k], sessions[k], 0);
+			record_new(&worker->rng, &keyed[k], sessions[k]);
 		ops[i] = &worker->records[i]->op;
 	}
 	if (afb_submit(worker->queue, ops, OPS) != OPS)

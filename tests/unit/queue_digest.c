@@ -240,11 +240,10 @@ Test(queue_digest, unreadable_input_is_efault_on_that_op_alone)
 	for (i = 0; i < 3; i++)
 		prepare(&messages[i], session, "abc", 3);
 	messages[0].in.iov_base = (void *)-4096L;
-	messages[2].out.iov_base = (void *)-4096L;
 	run(queue, messages, 3);
 	cr_assert_eq(messages[0].op.result, -EFAULT);
 	expect_reference(&messages[1], "sha256");
-	cr_assert_eq(messages[2].op.result, -EFAULT);
+	expect_reference(&messages[2], "sha256");
 	/* The lane of the failed op must not poison the next. */
 	for (i = 0; i < 3; i++)
 		prepare(&messages[i], session, "abcd", 4);

@@ -103,8 +103,8 @@ Test(soft_threads, helpers_are_nice_and_end_with_the_last_queue)
 	afb_queue_close(first);
 	cr_assert(nice_threads_come_to(cpus() - 1));
 	afb_queue_close(second);
-	count_threads(&nice, &all);
-	cr_assert_eq(all, before);
+	/* A thread that has been joined leaves /proc a moment later. */
+	cr_assert(nice_threads_come_to(0));
 	afb_session_close(session);
 }
 
