@@ -268,7 +268,8 @@ struct afb_op {
 	size_t aad_len; /* AEAD: the first bytes of `in` are AAD */
 	void *next_iv;  /* skcipher: NULL, or iv_len bytes (`iv` itself, if you
 			 * like) that receive the IV with which a text goes on
-			 * that continues this one; see afb_submit() */
+			 * that continues this one, of whole blocks so far; for
+			 * ecb, cbc, ctr and xts in data units, else -EINVAL */
 	void *user;     /* the caller's own; never touched */
 	ssize_t result; /* bytes written to out, or -errno:
 			 * -EINVAL   a member of the op is wrong, or a length
@@ -334,7 +335,9 @@ int afb_queue_open(struct afb_queue **queue,
 
 /*
  * Waits for what the kernel still has in flight (it cannot be cancelled), drops
- * every op unreaped, and frees the queue. NULL is allowed.
+ * every op unreaped, and frees the queue. NULL is allowed. Where it cannot wait,
+ * because another, living thread began the ops, or because io_uring_enter(2) keeps
+ * failing, the queue is left as it is: the kernel may still write to it.
  */
 void afb_queue_close(struct afb_queue *queue);
 
@@ -365,7 +368,11 @@ int afb_flush(struct afb_queue *queue);
  * @timeout has passed (NULL: no limit; zero: no wait); then the count, which can
  * be less than @min. @min 0 never waits.
  *
- * -EINVAL  @min is larger than @max
+ * A queue's callback is called for each of these ops before the function returns;
+ * @done may be NULL then. It may submit ops to the same queue, but do nothing else
+ * with it.
+ *
+ * -EINVAL  @min is larger than @max, or there is neither @done nor a callback
  * -EXDEV   the queue's ops were begun by another, living thread
  * -EAGAIN, -ENOMEM, ...
  *          from io_uring_enter(2) or io_getevents(2); the ops are still
