@@ -320,7 +320,9 @@ struct afb_queue;
 /*
  * Opens a queue. It belongs to one thread at a time: it may be handed to another
  * thread while no op is accepted in it, and a forked child may go on using its
- * copy, which is then empty (the parent's ops stay the parent's).
+ * copy, which is then empty (the parent's ops stay the parent's). A library built
+ * with --enable-debug refuses the call of another, living thread: -EXDEV, and
+ * afb_submit() accepts nothing.
  *
  * Ops of one queue complete in any order. A message that the kernel cannot take
  * yet (no descriptor free for another op socket) waits in the queue.

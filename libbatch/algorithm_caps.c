@@ -48,9 +48,10 @@ static void learn_driver(struct afb_algorithm_caps *caps,
 	caps->iv_len = crypto->iv_len;
 }
 
-static int try_key(struct afb_algorithm_caps *caps, int tfm, size_t len)
+static int try_key(struct afb_algorithm_caps *caps, int tfm, const void *key,
+		   size_t len)
 {
-	int ret = opsocket_set_key(tfm, zeros, len);
+	int ret = opsocket_set_key(tfm, key, len);
 
 	if (!ret)
 		caps->key_len = len;
@@ -60,13 +61,18 @@ static int try_key(struct afb_algorithm_caps *caps, int tfm, size_t len)
 static int give_key(struct afb_algorithm_caps *caps, int tfm,
 		    const struct proc_crypto *crypto)
 {
+	uint8_t pair[KEY_AUTHENC_LEN];
 	int ret = -EINVAL;
 	unsigned i;
 
 	if (crypto->max_key_len && crypto->max_key_len <= KEY_MAX)
-		ret = try_key(caps, tfm, crypto->max_key_len);
+		ret = try_key(caps, tfm, zeros, crypto->max_key_len);
 	for (i = 0; i < KEY_LENS && ret == -EINVAL; i++)
-		ret = try_key(caps, tfm, key_lens[i]);
+		ret = try_key(caps, tfm, zeros, key_lens[i]);
+	if (ret == -EINVAL) {
+		key_authenc_zeros(pair);
+		ret = try_key(caps, tfm, pair, sizeof(pair));
+	}
 	return ret;
 }
 
@@ -129,8 +135,17 @@ static void ask_kernel(struct afb_algorithm_caps *caps, enum afb_type type,
 
 static int soft_has(const struct afb_algorithm *alg, size_t key_len)
 {
+	uint8_t pair[KEY_AUTHENC_LEN];
+	const uint8_t *key = zeros;
 	struct soft *soft;
-	int ret = soft_open(&soft, alg, zeros, key_len);
+	int ret;
+
+	if (alg->form == AFB_FORM_AUTHENC) {
+		key_authenc_zeros(pair);
+		key = pair;
+		key_len = sizeof(pair);
+	}
+	ret = soft_open(&soft, alg, key, key_len);
 
 	if (!ret)
 		soft_close(soft);

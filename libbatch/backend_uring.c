@@ -13,7 +13,6 @@
  * has moved to another one.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,6 +26,7 @@
 #include "op.h"
 #include "request.h"
 #include "shortage.h"
+#include "thread.h"
 #include "uring_setup.h"
 
 /* Lanes beyond the depth, so that a burst of another session finds some. */
@@ -697,22 +697,6 @@ static int uring_wait(struct afb_queue *queue, unsigned min,
 static const struct timespec a_moment = { .tv_nsec = 1000000 };
 
 /*
- * A thread that was joined may still be on its way out: the kernel wakes the
- * joiner before it ends the thread's requests.
- */
-static bool thread_stays(pid_t tid)
-{
-	unsigned tries;
-
-	for (tries = 0; tries < 50; tries++) {
-		if (tgkill(getpid(), tid, 0) && errno == ESRCH)
-			return false;
-		nanosleep(&a_moment, NULL);
-	}
-	return true;
-}
-
-/*
  * The thread that owned the ring is gone. What the kernel did in its calls has
  * ended, perhaps with a completion that is a moment late. What an asynchronous
  * driver still has will end unseen: under DEFER_TASKRUN nobody else can ask for
@@ -739,13 +723,8 @@ static void inherit(struct afb_queue *queue)
 static int uring_own(struct afb_queue *queue)
 {
 	struct ways *ways = queue->ways;
-	static _Thread_local pid_t self;
-	static _Thread_local unsigned generation;
+	pid_t self = thread_self();
 
-	if (!self || generation != fork_generation()) {
-		self = gettid();
-		generation = fork_generation();
-	}
 	if (ways->owner == self)
 		return 0;
 	if (queue->in_flight) {

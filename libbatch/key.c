@@ -79,3 +79,16 @@ int key_check_tag(const struct afb_algorithm *alg, size_t tag_len)
 		       0 :
 		       -EINVAL;
 }
+
+void key_authenc_zeros(uint8_t key[KEY_AUTHENC_LEN])
+{
+	uint32_t cipher_len = htonl(16);
+	struct rtattr attribute = {
+		.rta_len = RTA_LENGTH(sizeof(cipher_len)),
+		.rta_type = AUTHENC_PARAM,
+	};
+
+	memset(key, 0, KEY_AUTHENC_LEN);
+	memcpy(key, &attribute, sizeof(attribute));
+	memcpy(key + sizeof(attribute), &cipher_len, sizeof(cipher_len));
+}

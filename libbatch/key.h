@@ -33,4 +33,10 @@ bool key_is_optional(const struct afb_algorithm *alg);
 /* 0, or -EINVAL for a length that the algorithm's tags cannot have. */
 int key_check_tag(const struct afb_algorithm *alg, size_t tag_len);
 
+/*
+ * Writes a key that authenc(...) takes: of zeros, 20 for the HMAC and 16 for AES.
+ */
+#define KEY_AUTHENC_LEN (8 + 20 + 16)
+void key_authenc_zeros(uint8_t key[KEY_AUTHENC_LEN]);
+
 #endif

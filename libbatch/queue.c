@@ -16,6 +16,7 @@
 #include "log.h"
 #include "next_iv.h"
 #include "rng.h"
+#include "thread.h"
 
 /* ---- Ops ---------------------------------------------------------------- */
 
@@ -365,9 +366,34 @@ static void after_fork(struct afb_queue *queue)
 	queue->generation = fork_generation();
 }
 
+#ifdef AFB_DEBUG
+/* Two threads at once are a mistake of the caller's, on any back end. */
+static int check_thread(struct afb_queue *queue)
+{
+	pid_t self = thread_self();
+
+	if (queue->thread != self && queue->held &&
+	    thread_stays(queue->thread))
+		return -EXDEV;
+	queue->thread = self;
+	return 0;
+}
+#else
+static int check_thread(struct afb_queue *queue)
+{
+	(void)queue;
+	return 0;
+}
+#endif
+
 static int own(struct afb_queue *queue)
 {
+	int ret;
+
 	after_fork(queue);
+	ret = check_thread(queue);
+	if (ret)
+		return ret;
 	return queue->backend->own ? queue->backend->own(queue) : 0;
 }
 
@@ -475,6 +501,8 @@ int afb_submit(struct afb_queue *queue, struct afb_op *const *ops,
 	unsigned i;
 
 	after_fork(queue);
+	if (check_thread(queue))
+		return 0;
 	if (count > queue->depth - queue->held)
 		count = queue->depth - queue->held;
 	for (i = 0; i < count; i++)

@@ -40,6 +40,7 @@ struct afb_queue {
 	bool strict;
 	enum afb_fallback why; /* the back end is not the one asked for */
 	unsigned generation;
+	pid_t thread; /* used it last; known in debug builds alone */
 	int event; /* for afb_queue_fd(); -1 until asked for */
 
 	struct op_fifo waiting;

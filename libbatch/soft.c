@@ -163,6 +163,9 @@ void soft_close(struct soft *soft)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Most bytes of a copy that are kept for the next op. */
+#define KEPT_MAX (1UL << 20)
+
 /* ---- Ops ------------------------------------------------------------------ */
 
 /* What is left in the contexts belongs to the library context. */
@@ -180,6 +183,7 @@ void soft_scratch_free(struct soft_scratch *scratch)
 {
 	soft_stream_free(&scratch->stream);
 	EVP_CIPHER_CTX_free(scratch->cipher);
+	OPENSSL_free(scratch->data);
 	if (scratch->holds) {
 		pthread_mutex_lock(&lock);
 		libctx_put();
@@ -239,6 +243,24 @@ static int run_in_copy(struct soft_scratch *scratch, const struct soft *soft,
 	return 0;
 }
 
+static void drop_data(struct soft_scratch *scratch)
+{
+	OPENSSL_free(scratch->data);
+	scratch->data = NULL;
+	scratch->size = 0;
+}
+
+/* Room for @size bytes, kept from op to op. */
+static int reserve(struct soft_scratch *scratch, size_t size)
+{
+	if (scratch->size >= size)
+		return 0;
+	drop_data(scratch);
+	scratch->data = OPENSSL_malloc(size);
+	scratch->size = scratch->data ? size : 0;
+	return scratch->data ? 0 : -ENOMEM;
+}
+
 /*
  * In one buffer: the result may go where the input is, and goes to the caller
  * only when the whole of it is right.
@@ -248,7 +270,6 @@ static int run_cipher(struct soft_scratch *scratch, const struct soft *soft,
 {
 	size_t len = op_bytes(op->in, op->in_cnt);
 	size_t size = len + op->session->tag_len + EVP_MAX_BLOCK_LENGTH;
-	uint8_t *data;
 	int ret;
 
 	/* libcrypto counts a cipher's bytes in an int. */
@@ -256,13 +277,12 @@ static int run_cipher(struct soft_scratch *scratch, const struct soft *soft,
 		return -EMSGSIZE;
 	if (!scratch->cipher)
 		scratch->cipher = EVP_CIPHER_CTX_new();
-	data = OPENSSL_malloc(size);
-	if (!scratch->cipher || !data) {
-		OPENSSL_free(data);
+	if (!scratch->cipher || reserve(scratch, size))
 		return -ENOMEM;
-	}
-	ret = run_in_copy(scratch, soft, op, data, len);
-	OPENSSL_clear_free(data, size);
+	ret = run_in_copy(scratch, soft, op, scratch->data, len);
+	OPENSSL_cleanse(scratch->data, size);
+	if (size > KEPT_MAX)
+		drop_data(scratch);
 	EVP_CIPHER_CTX_reset(scratch->cipher);
 	return ret;
 }

@@ -40,6 +40,8 @@ struct soft_scratch {
 	bool holds; /* the library context, as long as there are contexts */
 	struct soft_stream stream;
 	EVP_CIPHER_CTX *cipher;
+	uint8_t *data; /* wiped between ops */
+	size_t size;
 };
 
 /*

@@ -400,6 +400,20 @@ void *calloc(size_t count, size_t size)
 	return given(__libc_calloc(count, size), us);
 }
 
+/* Memory that a child of fork() does not have; libc's own maps are not seen. */
+void *mmap(void *at, size_t size, int protection, int flags, int fd,
+	   off_t offset)
+{
+	long ret;
+
+	if (fd < 0 && CALLER_IS_OURS && strikes(FAULT_MEMORY)) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	ret = syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+	return (void *)ret;
+}
+
 void free(void *block)
 {
 	returned(block);

@@ -28,7 +28,8 @@ enum fault_kind {
 	FAULT_URING_ENTER,
 	FAULT_URING_REGISTER,
 	FAULT_SYSTEM_CALLS, /* that many kinds are system calls */
-	FAULT_MEMORY = FAULT_SYSTEM_CALLS, /* malloc, calloc, OPENSSL_malloc */
+	FAULT_MEMORY = FAULT_SYSTEM_CALLS, /* malloc, calloc, OPENSSL_malloc,
+					    * mmap without a file */
 	FAULT_OBJECT, /* NULL from EVP_MD_fetch, EVP_MD_CTX_new, OSSL_* */
 	FAULT_DIGEST, /* 0 from EVP_Digest*, EVP_MD_CTX_copy_ex */
 	FAULT_KINDS,

@@ -193,3 +193,39 @@ Test(owners, forked_workers_open_their_own_after_the_master_did, .timeout = 120)
 		afb_session_close(session);
 	}
 }
+
+#ifdef AFB_DEBUG
+static void *use_it(void *arg)
+{
+	static struct sealed other;
+	struct afb_op *ops[] = { &other.op }, *done[1];
+	struct job *job = arg;
+
+	other = job->sealed[0];
+	cr_assert_eq(afb_submit(job->queue, ops, 1), 0);
+	cr_assert_eq(afb_flush(job->queue), -EXDEV);
+	cr_assert_eq(afb_reap(job->queue, done, 1, 1, NULL), -EXDEV);
+	return NULL;
+}
+
+Test(owners, debug_build_refuses_a_second_thread)
+{
+	static struct job job;
+	struct afb_session *session;
+	unsigned backend;
+	pthread_t thread;
+
+	for (backend = 0; backend < AFB_BACKENDS; backend++) {
+		session = gcm_session("gcm(aes)", backend);
+		job.queue = queue_by(backend, COUNT);
+		seal_all(job.sealed, session);
+		submit_all(job.queue, job.sealed);
+		cr_assert_eq(pthread_create(&thread, NULL, use_it, &job), 0);
+		pthread_join(thread, NULL);
+		reap_sealed(job.queue, COUNT);
+		expect_right_or_orphaned(job.sealed);
+		afb_queue_close(job.queue);
+		afb_session_close(session);
+	}
+}
+#endif
