@@ -9,6 +9,12 @@
  * chain keep silent when they succeed, and a failed request silences the rest:
  * every op ends with exactly one completion (IOSQE_CQE_SKIP_SUCCESS).
  *
+ * An op in flight takes 248 bytes and three entries in each of the ring's queues
+ * (192 and 48 bytes), and memory for a result that is not read straight into the
+ * caller's, 256 bytes or a power of two; a lane takes 16 bytes, and in the kernel an
+ * op socket. All of it is kept for the next op: none is allocated for an op, and
+ * no lock taken, once a queue has been as full as it gets.
+ *
  * The ring belongs to the thread that made it. It is made again when the queue
  * has moved to another one.
  */
@@ -57,6 +63,9 @@ struct slot {
 	enum step failed_step; /* the first to fail, with this */
 	int error;
 };
+
+_Static_assert(sizeof(struct slot) <= 248 && sizeof(struct lane) <= 16,
+	       "larger than the first comment says");
 
 struct ways {
 	struct io_uring ring;
