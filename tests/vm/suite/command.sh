@@ -93,13 +93,14 @@ lost() {
 	[ "$status" = 1 ]
 	grep -q "^afalgbatch: standard output: $expected" "$work/err"
 }
-to_full_disk() { "$program" info >/dev/full; }
-to_nowhere() { "$program" info >&-; }
+# Asking for every algorithm takes a minute: the kernel looks for modules of each.
+to_full_disk() { "$program" info hash:sha256 >/dev/full; }
+to_nowhere() { "$program" info hash:sha256 >&-; }
 to_gone_reader() {
 	# The reader ends before the writer starts: no race.
 	{
 		sleep 1
-		"$program" info || echo $? >"$work/status"
+		"$program" info hash:sha256 || echo $? >"$work/status"
 	} | true || true
 	return "$(cat "$work/status")"
 }
@@ -151,7 +152,7 @@ for_programs() {
 	json '.algorithms | all(.kernel.usable == (.backend != "soft"))'
 	if in_kernel; then
 		json '.af_alg.usable and (.types | all(.usable)) and .barred == []'
-		json '.algorithms | map(select(.type != "rng")) | all(.backend == "uring" and .fallback == null and .driver != null)'
+		json '.algorithms | map(select(.type != "rng" and .kernel.usable)) | length >= 12 and all(.backend == "uring" and .fallback == null and .driver != null)'
 	fi
 }
 check "json_has_the_same_facts" for_programs
@@ -186,14 +187,14 @@ barred() {
 	printf '# install algif_rng /bin/false\n\tinstall  algif-aead \\\n  /bin/false\n' >$rules
 	printf 'blacklist algif_hash\nalias net-pf-38 off\nalias net-pf-37 off' >>$rules
 	rmmod algif_aead
-	run 0 info --json
+	run 0 info --json hash:sha256 'aead:gcm(aes)'
 	json '.types.aead.error.name == "ENOENT" and .types.hash.usable and .af_alg.usable'
 	json '[.barred[] | .module] == ["algif_aead", "algif_hash", "af_alg"]'
 	json '.barred | all(.file == "'$rules'")'
 	json '.barred[0].rule | test("^\tinstall  algif-aead .*/bin/false$")'
 	json '.algorithms[] | select(.name == "sha256") | .backend == "uring"'
 	json '.algorithms[] | select(.name == "gcm(aes)") | .backend == "soft" and .fallback == "not offered by the kernel"'
-	run 0 info
+	run 0 info hash:sha256
 	grep -q '^  aead  *no: the module algif_aead is missing or barred' "$work/out"
 	grep -q "^barred  *algif_aead, by \".*\" in $rules$" "$work/out"
 }
