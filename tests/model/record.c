@@ -476,6 +476,17 @@ static void excuse_output(struct record *record)
 	}
 }
 
+/* Nothing has been written there after all. */
+static void excuse_next_iv(struct record *record)
+{
+	const struct afb_op *op = &record->op;
+
+	if (op->next_iv)
+		memcpy(record->right +
+			       ((uint8_t *)op->next_iv - record->memory),
+		       op->next_iv, op->iv_len);
+}
+
 const char *record_fault(struct record *record, char *text, size_t size)
 {
 	const struct afb_op *op = &record->op;
@@ -484,8 +495,10 @@ const char *record_fault(struct record *record, char *text, size_t size)
 	if (record->spoils_output ||
 	    (record->not_served && record->result >= 0))
 		excuse_output(record);
-	if (record->not_served && op->result == -ENOENT)
+	if (record->not_served && op->result == -ENOENT) {
 		record->result = -ENOENT;
+		excuse_next_iv(record);
+	}
 	if (op->result != record->result) {
 		snprintf(text, size, "result %zd, not %zd", op->result,
 			 record->result);
