@@ -492,12 +492,12 @@ const char *record_fault(struct record *record, char *text, size_t size)
 	const struct afb_op *op = &record->op;
 	size_t i;
 
-	if (record->spoils_output ||
-	    (record->not_served && record->result >= 0))
-		excuse_output(record);
 	if (record->not_served && op->result == -ENOENT) {
 		record->result = -ENOENT;
+		excuse_output(record);
 		excuse_next_iv(record);
+	} else if (record->spoils_output) {
+		excuse_output(record);
 	}
 	if (op->result != record->result) {
 		snprintf(text, size, "result %zd, not %zd", op->result,
