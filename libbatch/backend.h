@@ -72,6 +72,13 @@ extern const struct backend backend_soft;
 /* 0, or -errno of socket(2). */
 int af_alg_usable(void);
 
+/*
+ * Has the process used AF_ALG, or could it, perhaps when it has descriptors or
+ * memory again? A session that has said af_alg_used() may be all that a queue gets.
+ */
+bool af_alg_there(void);
+void af_alg_used(void);
+
 /* 0 where io_uring can do all that backend_uring needs, else -errno. */
 int uring_usable(void);
 

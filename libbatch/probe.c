@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <liburing.h>
 #include <linux/aio_abi.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backend.h"
+#include "counters.h"
 #include "uring_setup.h"
 
 int af_alg_usable(void)
@@ -20,6 +22,23 @@ int af_alg_usable(void)
 		return -errno;
 	close(fd);
 	return 0;
+}
+
+static atomic_bool used;
+
+void af_alg_used(void)
+{
+	atomic_store_explicit(&used, true, memory_order_relaxed);
+}
+
+bool af_alg_there(void)
+{
+	int error;
+
+	if (atomic_load_explicit(&used, memory_order_relaxed))
+		return true;
+	error = af_alg_usable();
+	return !error || error_is_shortage(error);
 }
 
 int uring_usable(void)

@@ -262,7 +262,7 @@ static int choose(struct afb_queue *queue, enum afb_backend wanted)
 	int ret;
 
 	/* Without AF_ALG the soft threads do better than any ring. */
-	if (wanted == AFB_BACKEND_AUTO && !queue->strict && af_alg_usable()) {
+	if (wanted == AFB_BACKEND_AUTO && !queue->strict && !af_alg_there()) {
 		wanted = AFB_BACKEND_SOFT;
 		queue->why = AFB_FALLBACK_NO_AF_ALG;
 	}

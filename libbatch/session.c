@@ -217,6 +217,7 @@ static int open_kernel(struct afb_session *session)
 	learn_algorithm(session);
 	ret = set_up_tfm(session);
 	if (!ret) {
+		af_alg_used();
 		driver_try(&session->driver, session->type, session->name,
 			   session->tfm);
 		return 0;
