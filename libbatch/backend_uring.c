@@ -703,8 +703,6 @@ static int uring_wait(struct afb_queue *queue, unsigned min,
 
 /* ---- Moving between threads --------------------------------------------- */
 
-static const struct timespec a_moment = { .tv_nsec = 1000000 };
-
 /*
  * The thread that owned the ring is gone. What the kernel did in its calls has
  * ended, perhaps with a completion that is a moment late. What an asynchronous
@@ -719,7 +717,7 @@ static void inherit(struct afb_queue *queue)
 
 	for (tries = 0; queue->in_flight && tries < 1000; tries++) {
 		if (!drain(queue))
-			nanosleep(&a_moment, NULL);
+			clock_nap();
 	}
 	for (i = 0; i < queue->depth; i++) {
 		if (!ways->slots[i].op)

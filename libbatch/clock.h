@@ -26,6 +26,14 @@ clock_deadline(struct timespec *deadline, const struct timespec *timeout)
 	return deadline;
 }
 
+/* A millisecond, where there is nothing to wait for but time. */
+static inline void clock_nap(void)
+{
+	const struct timespec a_moment = { .tv_nsec = 1000000 };
+
+	nanosleep(&a_moment, NULL);
+}
+
 /* What is left until @deadline; false when it has come. */
 static inline bool clock_remaining(struct timespec *left,
 				   const struct timespec *deadline)

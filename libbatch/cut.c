@@ -32,7 +32,6 @@ struct cut {
 	struct afb_op *op;
 	struct cursor in, out;
 	size_t left; /* bytes not yet in a part */
-	size_t step; /* bytes of a part */
 	unsigned room; /* pieces a part can have of `in`, and of `out` */
 	unsigned flying;
 	bool serial; /* a part's IV comes out of the part before */
@@ -93,10 +92,12 @@ static unsigned pass(struct cursor *at, size_t len, struct iovec *to)
 
 /* ---- How large a part is ------------------------------------------------ */
 
-static size_t step_of(const struct afb_session *session)
+size_t cut_part_max(const struct afb_session *session)
 {
 	size_t most = session->send_max;
 
+	if (session->mode == MODE_WHOLE)
+		return 0;
 	if (session->mode == MODE_XTS_UNITS)
 		return session->data_unit;
 	if (most > AFB_CIPHER_MAX)
@@ -106,17 +107,17 @@ static size_t step_of(const struct afb_session *session)
 
 bool cut_needed(const struct afb_op *op)
 {
-	const struct afb_session *session = op->session;
+	size_t most = op->session->part_max;
 
-	return session->type == AFB_SKCIPHER && session->mode != MODE_WHOLE &&
-	       op_text_size(op) > step_of(session);
+	return most && op_text_size(op) > most;
 }
 
 /* The next part's bytes; 0 if a data unit is in too many pieces for a part. */
 static size_t part_size(const struct cut *cut)
 {
 	const struct afb_session *session = cut->op->session;
-	size_t want = cut->left < cut->step ? cut->left : cut->step;
+	size_t most = session->part_max;
+	size_t want = cut->left < most ? cut->left : most;
 	size_t in = reach(cut->in, want, cut->room);
 	size_t out = reach(cut->out, want, cut->room);
 	size_t size = in < out ? in : out;
@@ -252,7 +253,6 @@ static void set_up(struct cut *cut, struct afb_op *op)
 	cut->in = cursor_at(op->in, op->in_cnt);
 	cut->out = cursor_at(op->out, op->out_cnt);
 	cut->left = op_text_size(op);
-	cut->step = step_of(op->session);
 	cut->flying = 0;
 	cut->error = 0;
 	cut->serial = op->session->mode == MODE_CBC && op->kind == AFB_ENCRYPT;

@@ -34,6 +34,12 @@ struct served {
 	enum afb_fallback why;
 };
 
+/*
+ * The longest part of a session's texts, once all else of it is known: whole
+ * blocks, or a data unit. 0: its texts cannot be cut.
+ */
+size_t cut_part_max(const struct afb_session *session);
+
 /* Is the op more than one request? It has passed op_check(). */
 bool cut_needed(const struct afb_op *op);
 

@@ -143,12 +143,6 @@ static void end_by_generator(struct afb_queue *queue, struct afb_op *op)
 		end(queue, op, served, ret);
 }
 
-static bool is_software_alone(const struct afb_queue *queue,
-			      const struct afb_session *session)
-{
-	return session->tfm < 0 && queue->backend->id != AFB_BACKEND_SOFT;
-}
-
 static int start_by_backend(struct afb_queue *queue, struct afb_op *op)
 {
 	int ret;
@@ -203,21 +197,17 @@ static int start(struct afb_queue *queue, struct afb_op *op)
 			end_with_error(queue, op, ret);
 		return ret == -EAGAIN ? ret : 0;
 	}
-	if (is_software_alone(queue, op->session)) {
+	if (queue->backend->id == AFB_BACKEND_SOFT)
+		return start_by_backend(queue, op);
+	if (op->session->tfm < 0)
 		end_by_software(queue, op, 0);
-		return 0;
-	}
-	if (op->session->type == AFB_RNG &&
-	    queue->backend->id != AFB_BACKEND_SOFT) {
+	else if (op->session->type == AFB_RNG)
 		end_by_generator(queue, op);
-		return 0;
-	}
-	if (queue->backend->id != AFB_BACKEND_SOFT &&
-	    request_size(op) > op->session->send_max) {
+	else if (request_size(op) > op->session->send_max)
 		end_by_software(queue, op, -EMSGSIZE);
-		return 0;
-	}
-	return start_by_backend(queue, op);
+	else
+		return start_by_backend(queue, op);
+	return 0;
 }
 
 static void start_waiting(struct afb_queue *queue)
@@ -267,8 +257,7 @@ static int choose(struct afb_queue *queue, enum afb_backend wanted)
 		queue->why = AFB_FALLBACK_NO_AF_ALG;
 	}
 	while (wanted != AFB_BACKEND_AUTO && backends[i]->id != wanted)
-		if (++i == BACKENDS)
-			return -ENOSYS;
+		i++;
 	for (;; i++) {
 		queue->backend = backends[i];
 		ret = queue->backend->open(queue);

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <openssl/crypto.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,8 @@
 
 #include "backend.h"
 #include "counters.h"
+#include "cpus.h"
+#include "cut.h"
 #include "key.h"
 #include "log.h"
 #include "rng.h"
@@ -296,15 +297,6 @@ static int choose(struct afb_session *session, enum afb_backend wanted)
 	return session->strict ? err : 0;
 }
 
-static bool more_than_one_cpu(void)
-{
-	cpu_set_t cpus;
-
-	/* Fails where there are more CPUs than the set has room for. */
-	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 ||
-	       CPU_COUNT(&cpus) > 1;
-}
-
 static int check_params(const struct afb_session_params *params,
 			enum afb_type type)
 {
@@ -366,7 +358,7 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 	session->alg = afb_algorithm_find(type, name);
 	session->tfm = session->rng = -1;
 	session->send_max = SIZE_MAX;
-	session->overlap = more_than_one_cpu();
+	session->overlap = cpus_allowed() > 1;
 
 	ret = take_params(session, params);
 	if (!ret)
@@ -374,6 +366,7 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 	if (!ret) {
 		learn_mode(session);
 		ret = set_data_unit(session, params->data_unit);
+		session->part_max = cut_part_max(session);
 	}
 	if (ret) {
 		session_put(session);

@@ -39,6 +39,7 @@ struct afb_session {
 	bool iv_len_known;
 	bool has_units; /* can have data units */
 	size_t data_unit; /* MODE_XTS_UNITS alone */
+	size_t part_max; /* see cut_part_max() */
 	size_t send_max; /* longest message one request of the kernel takes */
 	int tfm; /* -1: the kernel does not serve this session */
 	int rng; /* the op socket of a generator's tfm; else -1 */

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <time.h>
+#include <sys/types.h>
+
+#include "clock.h"
 
 /* Has the driver's queue no room? ENOSPC, or EBUSY (padata). */
 static inline bool driver_is_full(ssize_t error)
@@ -23,11 +25,9 @@ static inline bool driver_is_full(ssize_t error)
  */
 static inline bool nap(unsigned *naps)
 {
-	static const struct timespec a_moment = { .tv_nsec = 1000000 };
-
 	if ((*naps)++ >= 1000)
 		return false;
-	nanosleep(&a_moment, NULL);
+	clock_nap();
 	return true;
 }
 

@@ -5,7 +5,6 @@
  * be cleaned up under them.
  */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cpus.h"
 #include "fork.h"
 #include "soft_pool.h"
 
@@ -49,12 +49,8 @@ void afb_set_threads(int max)
 unsigned soft_pool_threads(void)
 {
 	int wanted = atomic_load_explicit(&threads_wanted, memory_order_relaxed);
-	cpu_set_t cpus;
-	int count = THREADS_MAX;
+	int count = cpus_allowed();
 
-	/* Fails where there are more processors than the set has room for. */
-	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
-		count = CPU_COUNT(&cpus);
 	if (wanted < 0)
 		wanted = count - 1;
 	if (wanted > count)

@@ -2,9 +2,9 @@
 /* thread.c - see thread.h. */
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fork.h"
 #include "thread.h"
 
@@ -26,13 +26,12 @@ pid_t thread_self(void)
  */
 bool thread_stays(pid_t tid)
 {
-	const struct timespec a_moment = { .tv_nsec = 1000000 };
 	unsigned tries;
 
 	for (tries = 0; tries < 50; tries++) {
 		if (tgkill(getpid(), tid, 0) && errno == ESRCH)
 			return false;
-		nanosleep(&a_moment, NULL);
+		clock_nap();
 	}
 	return true;
 }

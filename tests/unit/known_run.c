@@ -233,8 +233,7 @@ static void run_all_layouts(struct known_way *way, const struct known *known,
 		run_stream(way, known, where);
 }
 
-/* Making libcrypto's context anew for each message takes longer than the rest. */
-static struct afb_session *keep_context(void)
+struct afb_session *known_keep_context(void)
 {
 	struct afb_session_params params = AFB_SESSION_PARAMS;
 	struct afb_session *session;
@@ -251,7 +250,7 @@ void known_run_everywhere(struct known_ways *ways, const struct known *known,
 	int backend;
 
 	if (!ways->kept)
-		ways->kept = keep_context();
+		ways->kept = known_keep_context();
 	for (backend = AFB_BACKEND_AUTO + 1; backend < AFB_BACKENDS;
 	     backend++) {
 		way = &ways->by[backend];

@@ -35,4 +35,10 @@ void known_run_everywhere(struct known_ways *ways, const struct known *known,
 			  int error, const char *where);
 void known_end_everywhere(struct known_ways *ways);
 
+/*
+ * Something open in libcrypto's context, which is made once then: to make it anew
+ * for each message takes longer than the rest.
+ */
+struct afb_session *known_keep_context(void);
+
 #endif

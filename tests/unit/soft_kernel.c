@@ -192,20 +192,9 @@ static const size_t key_lengths[] = {
 };
 #define KEY_LENGTHS (sizeof(key_lengths) / sizeof(key_lengths[0]))
 
-/* libcrypto's context is made once, as long as something is open in it. */
-static struct afb_session *keep_context(void)
-{
-	struct afb_session_params params = AFB_SESSION_PARAMS;
-	struct afb_session *session;
-
-	params.backend = AFB_BACKEND_SOFT;
-	cr_assert_eq(afb_session_open(&session, AFB_HASH, "md5", &params), 0);
-	return session;
-}
-
 Test(soft_kernel, keys_and_tags_are_refused_alike, .timeout = 300)
 {
-	struct afb_session *kept = keep_context();
+	struct afb_session *kept = known_keep_context();
 	const struct afb_algorithm *alg;
 	size_t len, tag, i;
 
@@ -233,7 +222,7 @@ Test(soft_kernel, malformed_keys_of_authenc_are_refused_alike, .timeout = 100)
 		afb_algorithm_find(AFB_AEAD, "authenc(hmac(sha256),cbc(aes))");
 	struct bytes mac_key = { plain, 20 }, cipher_key = { plain, 16 };
 	size_t len = reference_authenc_key(key, &mac_key, &cipher_key), i;
-	struct afb_session *kept = keep_context();
+	struct afb_session *kept = known_keep_context();
 	uint8_t bad[KEY_MAX];
 
 	for (i = 1; i <= 32; i++)
