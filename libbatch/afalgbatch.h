@@ -339,7 +339,8 @@ int afb_queue_open(struct afb_queue **queue,
  * Waits for what the kernel still has in flight (it cannot be cancelled), drops
  * every op unreaped, and frees the queue. NULL is allowed. Where it cannot wait,
  * because another, living thread began the ops, or because io_uring_enter(2) keeps
- * failing, the queue is left as it is: the kernel may still write to it.
+ * failing, the results that the library would have copied go to memory that is
+ * left alone for good; the others may still be written where they belong.
  */
 void afb_queue_close(struct afb_queue *queue);
 

@@ -19,7 +19,11 @@ struct backend {
 	/* Makes the queue's `ways`. 0 or -errno. */
 	int (*open)(struct afb_queue *queue);
 
-	/* Frees everything. Nothing is in flight, nothing kept for sessions. */
+	/*
+	 * Frees everything; nothing is kept for sessions. Ops are in flight
+	 * only where wait() has failed, or as copies of a parent's: what the
+	 * kernel may still write to is left as it is.
+	 */
 	void (*close)(struct afb_queue *queue);
 
 	/*

@@ -162,8 +162,11 @@ static void uring_close(struct afb_queue *queue)
 	unsigned i;
 
 	io_uring_queue_exit(&ways->ring);
-	for (i = 0; i < queue->depth; i++)
+	for (i = 0; i < queue->depth; i++) {
+		if (ways->slots[i].op)
+			request_abandon(&ways->slots[i].request);
 		request_free(&ways->slots[i].request);
+	}
 	free(ways->lanes);
 	free(ways->slots);
 	free(ways);

@@ -395,12 +395,6 @@ void afb_queue_close(struct afb_queue *queue)
 	ret = own(queue);
 	while (queue->in_flight && !ret)
 		ret = queue->backend->wait(queue, queue->in_flight, NULL);
-	if (queue->in_flight) {
-		/* What the kernel may still write to must stay. */
-		log_text("queue: cannot be closed with ops in flight (%s)",
-			 strerror(-ret));
-		return;
-	}
 	queue_forget_sessions(queue, true);
 	queue->backend->close(queue);
 	counters_fold(&queue->burst, NULL);
