@@ -32,7 +32,7 @@ ssize_t alone_run(struct afb_queue *queue, const struct afb_op *op,
 			ret = opsocket_digest(session->tfm, op->in, op->in_cnt,
 					      op->out[0].iov_base,
 					      session->digest_size);
-		} while (!ret && forks != fork_count());
+		} while (!ret && forked_since(forks));
 		return ret ? ret : (ssize_t)session->digest_size;
 	}
 	fd = opsocket_accept(session->tfm);

@@ -138,7 +138,7 @@ static ssize_t digest_unforked(struct kcapi_handle *handle,
 			ret = -errno;
 		if (ret >= 0 && ret != size)
 			ret = -EIO;
-	} while (ret >= 0 && forks != fork_count());
+	} while (ret >= 0 && forked_since(forks));
 	return ret;
 }
 

@@ -18,10 +18,15 @@ static struct {
 static unsigned remembered;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
 
-/* Should a thread have been adding to it, the last is complete or not counted. */
-void driver_forget(void)
+void driver_before_fork(void)
 {
-	pthread_mutex_init(&lock, NULL);
+	pthread_mutex_lock(&lock);
+}
+
+void driver_after_fork(bool in_child)
+{
+	(void)in_child;
+	pthread_mutex_unlock(&lock);
 }
 
 /* NULL: not remembered. With the lock. */

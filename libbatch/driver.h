@@ -30,7 +30,8 @@ void driver_learn(struct driver *driver, enum afb_type type, const char *name);
 void driver_try(struct driver *driver, enum afb_type type, const char *name,
 		int tfm);
 
-/* For the handler of fork() in the child. */
-void driver_forget(void);
+/* For the handlers of fork(). */
+void driver_before_fork(void);
+void driver_after_fork(bool in_child);
 
 #endif

@@ -15,6 +15,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*callback)(void *user, const char *text);
 static void *callback_user;
 
+/* The callback may fork, so that fork() cannot wait for it. */
+void log_after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
 void afb_set_log(void (*log)(void *user, const char *text), void *user)
 {
 	pthread_mutex_lock(&lock);

@@ -5,4 +5,7 @@
 
 void log_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* For the handler of fork() in the child. */
+void log_after_fork(void);
+
 #endif

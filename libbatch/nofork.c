@@ -19,10 +19,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
 static union cell *free_cells;
 static union cell *slabs; /* the first cell of each links it to the next */
 
-void nofork_forget(void)
+void nofork_before_fork(void)
 {
-	pthread_mutex_init(&lock, NULL);
-	free_cells = slabs = NULL;
+	pthread_mutex_lock(&lock);
+}
+
+void nofork_after_fork(bool in_child)
+{
+	if (in_child)
+		free_cells = slabs = NULL;
+	pthread_mutex_unlock(&lock);
 }
 
 /* When the library is unloaded. */

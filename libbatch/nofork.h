@@ -7,6 +7,7 @@
 #ifndef AFB_NOFORK_H
 #define AFB_NOFORK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,8 @@ int nofork_reserve(struct nofork *memory, size_t size);
 
 void nofork_free(struct nofork *memory);
 
-/* For the handler of fork() in the child. */
-void nofork_forget(void);
+/* For the handlers of fork(). */
+void nofork_before_fork(void);
+void nofork_after_fork(bool in_child);
 
 #endif

@@ -63,7 +63,7 @@ static bool is_bounced(const struct request *request)
 
 bool request_is_astray(const struct request *request)
 {
-	return !is_bounced(request) && request->forks != fork_count();
+	return !is_bounced(request) && forked_since(request->forks);
 }
 
 ssize_t request_finish(struct request *request, const struct afb_op *op,

@@ -57,6 +57,6 @@ ssize_t rng_fill(int fd, const struct afb_op *op, struct afb_counters *burst)
 	do {
 		forks = fork_count();
 		ret = fill(fd, op, burst);
-	} while (ret >= 0 && forks != fork_count());
+	} while (ret >= 0 && forked_since(forks));
 	return ret;
 }

@@ -30,12 +30,11 @@ struct afb_session *session_get(struct afb_session *session)
 
 static void drop_idle_lanes(struct afb_session *session)
 {
-	struct stream_lane *lane;
+	unsigned i;
 
-	while ((lane = session->idle)) {
-		session->idle = lane->next;
-		stream_lane_drop(lane);
-	}
+	for (i = 0; i < SESSION_IDLE_LANES; i++)
+		if (session->idle[i])
+			stream_lane_drop(session->idle[i]);
 }
 
 static void close_kernel(struct afb_session *session)
@@ -56,7 +55,6 @@ void session_put(struct afb_session *session)
 	close_kernel(session);
 	soft_close(session->soft);
 	OPENSSL_clear_free(session->key, session->key_len);
-	pthread_mutex_destroy(&session->lock);
 	free(session);
 }
 
@@ -71,22 +69,17 @@ void afb_session_close(struct afb_session *session)
 /* 0, -ENOENT where libcrypto has no such algorithm, or -ENOMEM. */
 static int soft_once(struct afb_session *session)
 {
-	struct soft *soft;
-	int ret = 0;
+	struct soft *soft, *none = NULL;
+	int ret;
 
 	if (atomic_load_explicit(&session->soft, memory_order_acquire))
 		return 0;
 	if (!session->alg)
 		return -ENOENT;
-	pthread_mutex_lock(&session->lock);
-	if (!session->soft) {
-		ret = soft_open(&soft, session->alg, session->key,
-				session->key_len);
-		if (!ret)
-			atomic_store_explicit(&session->soft, soft,
-					      memory_order_release);
-	}
-	pthread_mutex_unlock(&session->lock);
+	ret = soft_open(&soft, session->alg, session->key, session->key_len);
+	/* Another thread may have been faster. */
+	if (!ret && !atomic_compare_exchange_strong(&session->soft, &none, soft))
+		soft_close(soft);
 	return ret;
 }
 
@@ -352,7 +345,6 @@ int afb_session_open(struct afb_session **opened, enum afb_type type,
 	if (!session)
 		return -ENOMEM;
 	atomic_init(&session->users, 1);
-	pthread_mutex_init(&session->lock, NULL);
 	session->type = type;
 	strcpy(session->name, name);
 	session->alg = afb_algorithm_find(type, name);

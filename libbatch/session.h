@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session.h - what queues and streams see of a session. All of it is fixed once
- * the session is open, but for the parts that name their lock.
+ * the session is open, but for what is atomic: there is no lock.
  */
 #ifndef AFB_SESSION_H
 #define AFB_SESSION_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -49,10 +48,8 @@ struct afb_session {
 	struct driver driver; /* unknown where no kernel serves */
 	bool overlap; /* a second CPU can hash while the caller fills */
 
-	pthread_mutex_t lock;
 	_Atomic(struct soft *) soft; /* opened at first need, then fixed */
-	struct stream_lane *idle;
-	unsigned idle_count;
+	_Atomic(struct stream_lane *) idle[SESSION_IDLE_LANES];
 };
 
 struct afb_session *session_get(struct afb_session *session);

@@ -21,6 +21,17 @@ static OSSL_LIB_CTX *libctx; /* under lock, as the two below */
 static OSSL_PROVIDER *provider;
 static unsigned users;
 
+void soft_before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void soft_after_fork(bool in_child)
+{
+	(void)in_child;
+	pthread_mutex_unlock(&lock);
+}
+
 static void libctx_put(void)
 {
 	if (--users)

@@ -64,6 +64,10 @@ int soft_op(struct soft_scratch *scratch, const struct afb_op *op);
 
 void soft_scratch_free(struct soft_scratch *scratch);
 
+/* For the handlers of fork(). */
+void soft_before_fork(void);
+void soft_after_fork(bool in_child);
+
 /*
  * A message in pieces. The stream belongs to one thread at a time, and @soft
  * outlives it. init begins anew in any state; -ENOMEM or -EIO.

@@ -27,12 +27,18 @@ static struct {
 	unsigned users; /* soft_works */
 	unsigned target; /* threads there may be */
 	unsigned running;
+	unsigned inside; /* threads that start or do an op, callers that help */
+	atomic_bool forking; /* and nobody is to begin another op */
+	pthread_cond_t outside; /* nobody is inside */
+	pthread_cond_t forked; /* the next op may begin */
 	bool stopping;
 	bool ended; /* the process exits: no more threads */
 	pthread_t threads[THREADS_MAX];
 } pool = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.work = PTHREAD_COND_INITIALIZER,
+	.outside = PTHREAD_COND_INITIALIZER,
+	.forked = PTHREAD_COND_INITIALIZER,
 };
 
 /* Held over the whole of starting and ending a share; before pool.lock. */
@@ -58,14 +64,56 @@ unsigned soft_pool_threads(void)
 	return wanted < THREADS_MAX ? wanted : THREADS_MAX;
 }
 
-void soft_pool_forget(void)
+/* ---- fork() ------------------------------------------------------------- */
+
+/* The next two with the lock. */
+static void enter(void)
 {
-	pthread_mutex_init(&life, NULL);
-	pthread_mutex_init(&pool.lock, NULL);
+	while (pool.forking)
+		pthread_cond_wait(&pool.forked, &pool.lock);
+	pool.inside++;
+}
+
+static void leave(void)
+{
+	if (!--pool.inside && pool.forking)
+		pthread_cond_signal(&pool.outside);
+}
+
+static void let_fork(void)
+{
+	pthread_mutex_lock(&pool.lock);
+	leave();
+	enter();
+	pthread_mutex_unlock(&pool.lock);
+}
+
+void soft_pool_before_fork(void)
+{
+	pthread_mutex_lock(&life);
+	pthread_mutex_lock(&pool.lock);
+	pool.forking = true;
+	while (pool.inside)
+		pthread_cond_wait(&pool.outside, &pool.lock);
+}
+
+static void forget_threads(void)
+{
 	pthread_cond_init(&pool.work, NULL);
+	pthread_cond_init(&pool.outside, NULL);
+	pthread_cond_init(&pool.forked, NULL);
 	pool.first = pool.last = NULL;
 	pool.unclaimed = pool.users = pool.running = pool.target = 0;
-	pool.stopping = false;
+}
+
+void soft_pool_after_fork(bool in_child)
+{
+	if (in_child)
+		forget_threads();
+	pool.forking = false;
+	pthread_cond_broadcast(&pool.forked);
+	pthread_mutex_unlock(&pool.lock);
+	pthread_mutex_unlock(&life);
 }
 
 /* ---- Who works on what -------------------------------------------------- */
@@ -135,12 +183,16 @@ static void run_some(struct soft_work *work, struct soft_scratch *scratch)
 	struct soft_done done[SOFT_CHUNK];
 	unsigned count = claim(work, ops), i;
 
+	enter();
 	pthread_mutex_unlock(&pool.lock);
 	for (i = 0; i < count; i++) {
+		if (atomic_load_explicit(&pool.forking, memory_order_relaxed))
+			let_fork();
 		done[i].op = ops[i];
 		done[i].ret = soft_op(scratch, ops[i]);
 	}
 	pthread_mutex_lock(&pool.lock);
+	leave();
 	finish(work, done, count);
 }
 
@@ -150,8 +202,9 @@ static void *helper(void *unused)
 {
 	struct soft_scratch scratch = { 0 };
 
-	setpriority(PRIO_PROCESS, gettid(), 19);
 	pthread_mutex_lock(&pool.lock);
+	leave();
+	setpriority(PRIO_PROCESS, gettid(), 19);
 	while (!pool.stopping) {
 		if (pool.first)
 			run_some(pool.first, &scratch);
@@ -173,9 +226,11 @@ static bool start_thread(void)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&pool.threads[pool.running], NULL, helper, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!ret)
-		pool.running++;
-	return !ret;
+	if (ret)
+		return false;
+	pool.running++;
+	pool.inside++; /* until its first step: a sanitizer allocates before it */
+	return true;
 }
 
 /* With `life` held. */

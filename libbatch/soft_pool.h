@@ -42,8 +42,14 @@ struct soft_work {
 	pthread_cond_t wake;
 };
 
-/* For the handler of fork() in the child, which has none of the threads. */
-void soft_pool_forget(void);
+/*
+ * For the handlers of fork(). Before it waits until nobody does an op of the pool's,
+ * which is for one op at most: the child has none of the threads, and a lock of
+ * libcrypto's that one of them held would stay held in it. In the child after it
+ * forgets them and their ops.
+ */
+void soft_pool_before_fork(void);
+void soft_pool_after_fork(bool in_child);
 
 /* How many threads the pool may have: see afb_set_threads(). */
 unsigned soft_pool_threads(void);

@@ -70,29 +70,46 @@ void stream_lane_drop(struct stream_lane *lane)
 	lane_free(lane);
 }
 
+/* The first of the session's idle lanes. NULL: there is none. */
+static struct stream_lane *take_idle(struct afb_session *session)
+{
+	struct stream_lane *lane = NULL;
+	unsigned i;
+
+	for (i = 0; i < SESSION_IDLE_LANES && !lane; i++)
+		if (session->idle[i])
+			lane = atomic_exchange(&session->idle[i], NULL);
+	return lane;
+}
+
 int stream_lane_take(struct stream_lane **taken, struct afb_session *session,
 		     struct afb_counters *burst)
 {
 	struct stream_lane *lane;
 
-	for (;;) {
-		pthread_mutex_lock(&session->lock);
-		lane = session->idle;
-		if (lane) {
-			session->idle = lane->next;
-			session->idle_count--;
+	while ((lane = take_idle(session))) {
+		if (lane->generation == fork_generation()) {
+			*taken = lane;
+			return 0;
 		}
-		pthread_mutex_unlock(&session->lock);
-		if (!lane)
-			return lane_new(taken, session->tfm,
-					session->backend == AFB_BACKEND_URING,
-					burst);
-		if (lane->generation == fork_generation())
-			break;
 		lane_free(lane);
 	}
-	*taken = lane;
-	return 0;
+	return lane_new(taken, session->tfm,
+			session->backend == AFB_BACKEND_URING, burst);
+}
+
+static bool keep_idle(struct afb_session *session, struct stream_lane *lane)
+{
+	struct stream_lane *none;
+	unsigned i;
+
+	for (i = 0; i < SESSION_IDLE_LANES; i++) {
+		none = NULL;
+		if (atomic_compare_exchange_strong(&session->idle[i], &none,
+						   lane))
+			return true;
+	}
+	return false;
 }
 
 void stream_lane_give(struct stream_lane *lane, struct afb_session *session)
@@ -100,15 +117,7 @@ void stream_lane_give(struct stream_lane *lane, struct afb_session *session)
 	/* One that could not have a ring is not worth keeping. */
 	bool whole = lane->has_ring || session->backend != AFB_BACKEND_URING;
 
-	pthread_mutex_lock(&session->lock);
-	if (whole && session->idle_count < SESSION_IDLE_LANES) {
-		lane->next = session->idle;
-		session->idle = lane;
-		session->idle_count++;
-		lane = NULL;
-	}
-	pthread_mutex_unlock(&session->lock);
-	if (lane)
+	if (!whole || !keep_idle(session, lane))
 		lane_free(lane);
 }
 

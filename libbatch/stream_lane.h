@@ -23,7 +23,6 @@ struct stream_lane {
 	/* the send under way; lent by the caller until stream_lane_wait() */
 	const void *data;
 	size_t len; /* 0: none */
-	struct stream_lane *next; /* in the session's list of idle lanes */
 };
 
 /*

@@ -201,6 +201,80 @@ Test(soft_threads, child_of_fork_has_helpers_of_its_own)
 	afb_session_close(session);
 }
 
+/* Digests and MACs of its own, by algorithms that nobody has asked for so far. */
+static void use_everything(unsigned round)
+{
+	static const char *const names[] = { "sha512", "sha3-256", "sha1",
+					     "sha384", "sha3-512", "sha224" };
+	const char *name = names[round % 6];
+	struct afb_session *session = session_of(name);
+	struct afb_queue *queue = soft_queue(16);
+	static struct message messages[16];
+	unsigned i;
+
+	for (i = 0; i < 16; i++)
+		prepare(&messages[i], session, data, 100 * i);
+	run(queue, messages, 16);
+	for (i = 0; i < 16; i++)
+		expect_reference(&messages[i], name);
+	afb_queue_close(queue);
+	afb_session_close(session);
+}
+
+static struct afb_session *hmac_session(void)
+{
+	struct afb_session_params params = AFB_SESSION_PARAMS;
+	struct afb_session *session;
+
+	params.key = "a key";
+	params.key_len = 5;
+	cr_assert_eq(afb_session_open(&session, AFB_HASH, "hmac(sha256)",
+				      &params),
+		     0);
+	return session;
+}
+
+/*
+ * The helpers are in libcrypto all the time. They open the algorithm where the session
+ * is one of the kernel's, and fetch a digest for each MAC: whatever they hold then, a
+ * child must not wait for it.
+ */
+Test(soft_threads, child_of_fork_never_finds_a_lock_held, .timeout = 120)
+{
+	enum { ROUNDS = 100, SECONDS = 60 };
+	static struct message messages[COUNT];
+	struct afb_session *session;
+	struct afb_op *ops[COUNT];
+	struct afb_queue *queue;
+	unsigned round, i;
+	int status;
+	pid_t child;
+
+	afb_set_threads(1000);
+	queue = soft_queue(COUNT);
+	for (round = 0; round < ROUNDS; round++) {
+		session = hmac_session();
+		for (i = 0; i < COUNT; i++) {
+			prepare(&messages[i], session, data, i);
+			ops[i] = &messages[i].op;
+		}
+		cr_assert_eq(afb_submit(queue, ops, COUNT), COUNT);
+		cr_assert_eq(afb_flush(queue), 0);
+		child = fork();
+		if (!child) {
+			alarm(SECONDS);
+			use_everything(round);
+			_exit(0);
+		}
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_assert_eq(status, 0, "round %u: status %x", round, status);
+		for (i = 0; i < COUNT;)
+			i += afb_reap(queue, ops, COUNT, 1, NULL);
+		afb_session_close(session);
+	}
+	afb_queue_close(queue);
+}
+
 /* exit() with work left: libcrypto is cleaned up, and nobody may be using it. */
 Test(soft_threads, exit_with_ops_in_flight_is_clean)
 {
