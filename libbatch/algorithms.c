@@ -97,6 +97,9 @@ const struct afb_algorithm afb_algorithms[] = {
 	  .mac = "CMAC", .digest_size = 16, .block_size = 16, KEY_AES },
 	{ AFB_HASH, "cmac(camellia)", "CAMELLIA-%u-CBC", .form = AFB_FORM_MAC,
 	  .mac = "CMAC", .digest_size = 16, .block_size = 16, KEY_AES },
+	/* The kernel's own (crypto/poly1305_generic.c) takes no key. */
+	{ AFB_HASH, "poly1305", .form = AFB_FORM_MAC, .mac = "POLY1305",
+	  .digest_size = 16, .block_size = 16, KEY(32, 32, 1) },
 
 	BLOCK_CIPHER("aes", "AES-%u", KEY_AES),
 	BLOCK_CIPHER("camellia", "CAMELLIA-%u", KEY_AES),

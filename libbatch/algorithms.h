@@ -14,7 +14,8 @@
 /* What the kernel's algorithm makes of libcrypto's, if it is not the same. */
 enum afb_form {
 	AFB_FORM_SAME,
-	AFB_FORM_MAC,	   /* of a digest or cipher, by the MAC that is named */
+	AFB_FORM_MAC,	   /* by the MAC that is named, of a digest, a cipher or
+			    * nothing */
 	AFB_FORM_CS3,	   /* ciphertext stealing that swaps the last blocks */
 	AFB_FORM_COUNTER,  /* RFC 3686: the IV is a part of the counter block */
 	AFB_FORM_CHACHA,   /* a block counter of 32 bits in front of the nonce */

@@ -41,8 +41,12 @@ bool error_is_shortage(int error)
 
 enum afb_fallback fallback_after(int error, enum afb_fallback otherwise)
 {
-	return error_is_shortage(error) ? AFB_FALLBACK_NO_RESOURCES :
-					  otherwise;
+	if (error_is_shortage(error))
+		return AFB_FALLBACK_NO_RESOURCES;
+	/* A keyed hash that the kernel has without its key. */
+	return error == -ENOSYS && otherwise == AFB_FALLBACK_KERNEL_ERROR ?
+		       AFB_FALLBACK_NOT_OFFERED :
+		       otherwise;
 }
 
 void counters_in_flight(struct afb_counters *burst, unsigned now)

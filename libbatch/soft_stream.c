@@ -9,7 +9,7 @@
 
 #include "soft.h"
 
-/* Which digest or cipher the MAC is made of. */
+/* Which digest or cipher the MAC is made of, if any. */
 static bool set_inside(EVP_MAC_CTX *mac, const struct afb_algorithm *alg,
 		       size_t key_len)
 {
@@ -18,6 +18,8 @@ static bool set_inside(EVP_MAC_CTX *mac, const struct afb_algorithm *alg,
 	OSSL_PARAM params[2];
 	char name[32];
 
+	if (alg->form == AFB_FORM_MAC && !inside)
+		return true;
 	if (alg->form == AFB_FORM_AUTHENC) {
 		inside = alg->mac;
 	} else if (alg->key_min) {

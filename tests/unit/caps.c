@@ -152,6 +152,21 @@ Test(algorithm_caps, usual_algorithms_are_served_here_or_there)
 	}
 }
 
+/* AF_ALG has it, and no way to give it its key. */
+Test(algorithm_caps, poly1305_is_served_by_libcrypto_with_the_kernel_s_answer_told)
+{
+	struct afb_algorithm_caps caps = ask(AFB_HASH, "poly1305");
+
+	cr_assert_eq(caps.soft, 0);
+	cr_assert_eq(caps.backend, AFB_BACKEND_SOFT);
+	cr_assert_eq(caps.digest_size, 16);
+	if (!kernel_expected())
+		return;
+	cr_assert(caps.kernel == -ENOSYS || caps.kernel == -ENOENT, "%d",
+		  caps.kernel);
+	cr_assert_eq(caps.why, AFB_FALLBACK_NOT_OFFERED);
+}
+
 Test(algorithm_caps, without_af_alg_libcrypto_serves_and_the_reason_is_told)
 {
 	struct afb_algorithm_caps caps;

@@ -177,7 +177,8 @@ static void expect_same(const struct afb_algorithm *alg, bool good,
 	if (!kernel_expected() || alg == missing)
 		return;
 	kernel = try_open(alg, AFB_BACKEND_SYNC, session_key, key_len, tag_len);
-	if (kernel == -ENOENT)
+	/* The second of a MAC that the kernel has and gives no key. */
+	if (kernel == -ENOENT || (kernel == -ENOSYS && alg->key_min))
 		missing = alg;
 	else
 		cr_assert_eq(kernel == 0, good,
