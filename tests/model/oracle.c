@@ -45,8 +45,6 @@ const struct algorithm algorithms[] = {
 	  .optional = true },
 	{ HASH("cmac(aes)", "AES-256-CBC"), .mac = "CMAC", .key_len = 32,
 	  .optional = true },
-	{ HASH("poly1305", ""), .mac = "POLY1305", .key_len = 32,
-	  .optional = true },
 	{ CIPHER("ecb(aes)", "AES-128-ECB", 16, 0), .block = 16 },
 	{ CIPHER("cbc(aes)", "AES-128-CBC", 16, 16), .block = 16,
 	  .mode = MODE_CBC },
