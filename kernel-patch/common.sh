@@ -50,3 +50,27 @@ release_of() {
 		echo "$1"
 	fi
 }
+
+# make_modules TREE LOG [VARIABLE=VALUE]...: builds against the headers in $source for $release.
+make_modules() {
+	local tree=$1 log=$2
+	shift 2
+	make -C "$source/headers/usr/src/linux-headers-$release" M="$tree" -j"$(nproc)" "$@" modules >"$log" 2>&1 && return
+	cat "$log" >&2
+	die "the modules for $release do not build"
+}
+
+# strict_options: what make_modules takes to have all warnings, those of sparse only where it is installed.
+strict_options() {
+	echo W=1
+	if type -P sparse >/dev/null; then
+		echo C=2
+	else
+		say "without sparse, which is not installed (apt-get install sparse)"
+	fi
+}
+
+# warnings LOG: what the compiler, modpost and sparse said, without line numbers.
+warnings() {
+	grep -E '(warning|error|WARNING|ERROR):' "$1" | sed -E 's/:[0-9]+(:[0-9]+)?:/:/; s,^[^ ]*/tree/,,' | sort || :
+}
