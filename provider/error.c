@@ -21,6 +21,10 @@ const OSSL_ITEM *error_reason_strings(void *ctx)
 		{ R_FINAL, "final failed" },
 		{ R_DUP, "duplicating a context failed" },
 		{ R_OUTPUT_TOO_SMALL, "output buffer too small" },
+		{ R_KEY_LENGTH, "invalid key length" },
+		{ R_NO_INSIDE, "no digest or cipher set" },
+		{ R_NO_KEY, "no key set" },
+		{ R_NOT_RUNNING, "not initialised" },
 		{ 0, NULL },
 	};
 

@@ -17,6 +17,10 @@ enum error_reason {
 	R_FINAL,
 	R_DUP,
 	R_OUTPUT_TOO_SMALL,
+	R_KEY_LENGTH,
+	R_NO_INSIDE,
+	R_NO_KEY,
+	R_NOT_RUNNING,
 };
 
 /*

@@ -14,6 +14,7 @@
 #include "debug.h"
 #include "digest.h"
 #include "error.h"
+#include "mac.h"
 #include "provider.h"
 
 static const OSSL_PARAM *provider_gettable_params(void *ctx)
@@ -71,13 +72,20 @@ static const OSSL_ALGORITHM *provider_query(void *ctx, int operation,
 	const struct provider *prov = ctx;
 
 	*no_cache = prov->settings.prefer;
-	return operation == OSSL_OP_DIGEST ? digest_algorithms(prov) : NULL;
+	switch (operation) {
+	case OSSL_OP_DIGEST:
+		return digest_algorithms(prov);
+	case OSSL_OP_MAC:
+		return mac_algorithms();
+	}
+	return NULL;
 }
 
 static void provider_teardown(void *ctx)
 {
 	struct provider *prov = ctx;
 
+	mac_stop(prov);
 	digest_stop(prov);
 	debug_stop(prov);
 	free(prov);
@@ -131,11 +139,15 @@ int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in,
 	debug_start(prov);
 	if (!digest_start(prov))
 		goto stop_debug;
+	if (!mac_start(prov))
+		goto stop_digests;
 
 	*out = provider_functions;
 	*provctx = prov;
 	return 1;
 
+stop_digests:
+	digest_stop(prov);
 stop_debug:
 	debug_stop(prov);
 free_prov:

@@ -15,6 +15,7 @@
 #define PROVIDER_NAME "afalgbatch"
 
 struct digests;
+struct macs;
 
 struct provider {
 	/* The core, and those of its functions that we call; each may be NULL. */
@@ -26,6 +27,7 @@ struct provider {
 
 	struct settings settings;
 	struct digests *digests; /* digest.c */
+	struct macs *macs;	 /* mac.c */
 };
 
 #endif

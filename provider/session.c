@@ -35,6 +35,26 @@ struct afb_session *session_get(const struct provider *prov,
 	return mine;
 }
 
+struct afb_session *session_open_keyed(const struct provider *prov,
+				       const struct afb_algorithm *alg,
+				       const unsigned char *key, size_t len)
+{
+	struct afb_session_params params = AFB_SESSION_PARAMS;
+	struct afb_session *session;
+	int ret;
+
+	params.backend = prov->settings.backend;
+	params.key = key;
+	params.key_len = len;
+	ret = afb_session_open(&session, alg->type, alg->kernel, &params);
+	if (ret < 0) {
+		error_raise_errno(prov, R_OPEN, "open", alg->kernel, ret);
+		return NULL;
+	}
+	debug_session(prov, alg->kernel, session);
+	return session;
+}
+
 void session_drop(struct session_slot *slot)
 {
 	afb_session_close(atomic_exchange(&slot->session, NULL));

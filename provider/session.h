@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - sessions that need no key, one for each algorithm of a provider
- * context, opened when it is first used and shared by all threads.
+ * session.h - sessions with the provider context's settings. Those without a key
+ * are one for each algorithm, opened when it is first used and shared by all
+ * threads.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -19,6 +20,11 @@ struct session_slot {
 struct afb_session *session_get(const struct provider *prov,
 				struct session_slot *slot,
 				const struct afb_algorithm *alg);
+
+/* A session of the caller's own, with a key, or NULL with an error raised. */
+struct afb_session *session_open_keyed(const struct provider *prov,
+				       const struct afb_algorithm *alg,
+				       const unsigned char *key, size_t len);
 
 /* Closes it, if it was ever opened. No other thread may use the slot. */
 void session_drop(struct session_slot *slot);
