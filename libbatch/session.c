@@ -171,6 +171,12 @@ static int set_up_tfm(struct afb_session *session)
 
 	if (session->type == AFB_RNG)
 		return start_generator(session);
+	/*
+	 * The kernel's BLAKE2 would take one and libcrypto's would not: a MAC is
+	 * what the table calls one.
+	 */
+	if (session->keyed && session->alg && !session->alg->key_max)
+		return -ENOSYS;
 	if (session->keyed)
 		ret = opsocket_set_key(session->tfm, session->key,
 				       session->key_len);

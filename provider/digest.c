@@ -9,6 +9,9 @@
  */
 #include <config.h>
 
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +22,7 @@
 #include "algorithms.h"
 #include "digest.h"
 #include "error.h"
+#include "offered.h"
 #include "provider.h"
 #include "session.h"
 
@@ -26,13 +30,21 @@
  * X(C name, kernel's name, whether an AlgorithmIdentifier for it has its
  * parameters absent, as OpenSSL's default provider sees it)
  */
-#define DIGESTS(X)             \
-	X(md5, "md5", 0)       \
-	X(sha1, "sha1", 1)     \
-	X(sha224, "sha224", 1) \
-	X(sha256, "sha256", 1) \
-	X(sha384, "sha384", 1) \
-	X(sha512, "sha512", 1)
+#define DIGESTS(X)                       \
+	X(md5, "md5", 0)                 \
+	X(sha1, "sha1", 1)               \
+	X(sha224, "sha224", 1)           \
+	X(sha256, "sha256", 1)           \
+	X(sha384, "sha384", 1)           \
+	X(sha512, "sha512", 1)           \
+	X(sha3_224, "sha3-224", 1)       \
+	X(sha3_256, "sha3-256", 1)       \
+	X(sha3_384, "sha3-384", 1)       \
+	X(sha3_512, "sha3-512", 1)       \
+	X(sm3, "sm3", 0)                 \
+	X(rmd160, "rmd160", 0)           \
+	X(blake2b_512, "blake2b-512", 0) \
+	X(blake2s_256, "blake2s-256", 0)
 
 #define ID(c_name, ...) ID_##c_name,
 enum digest_id { DIGESTS(ID) DIGEST_COUNT };
@@ -50,12 +62,14 @@ struct digests {
 	const struct afb_algorithm *table[DIGEST_COUNT];
 	struct session_slot sessions[DIGEST_COUNT];
 	OSSL_ALGORITHM algorithms[DIGEST_COUNT + 1];
+	_Atomic(OSSL_ALGORITHM *) offered; /* NULL until asked for */
 };
 
 struct digest_ctx {
 	const struct provider *prov;
 	const struct afb_algorithm *alg;
 	struct afb_stream *stream;
+	bool lost; /* a copy into it failed; until init */
 };
 
 static void *digest_newctx(const struct provider *prov, enum digest_id id)
@@ -75,6 +89,7 @@ static void *digest_newctx(const struct provider *prov, enum digest_id id)
 	}
 	ctx->prov = prov;
 	ctx->alg = alg;
+	ctx->lost = false;
 	ret = afb_stream_open(&ctx->stream, session);
 	if (ret < 0) {
 		error_raise_errno(prov, R_OPEN, "open", alg->kernel, ret);
@@ -116,12 +131,37 @@ static void *digest_dupctx(void *vctx)
 	return copy;
 }
 
+#ifdef OSSL_FUNC_DIGEST_COPYCTX
+/* It cannot tell of a failure: the next call on @vout does. */
+static void digest_copyctx(void *vout, void *vin)
+{
+	const struct digest_ctx *in = vin;
+	struct digest_ctx *out = vout;
+	struct afb_stream *copy;
+	int ret = in->lost ? -ENOMEM : afb_stream_dup(&copy, in->stream);
+
+	out->lost = ret < 0;
+	if (ret < 0) {
+		error_raise_errno(in->prov, R_DUP, "copy", in->alg->kernel,
+				  ret);
+		return;
+	}
+	afb_stream_close(out->stream);
+	out->stream = copy;
+}
+
+#define COPYCTX { OSSL_FUNC_DIGEST_COPYCTX, (void (*)(void))digest_copyctx },
+#else
+#define COPYCTX
+#endif
+
 /* No parameter is known, and unknown ones are the caller's to send. */
 static int digest_init(void *vctx, const OSSL_PARAM params[])
 {
 	struct digest_ctx *ctx = vctx;
 
 	(void)params;
+	ctx->lost = false;
 	afb_stream_reset(ctx->stream);
 	return 1;
 }
@@ -129,7 +169,7 @@ static int digest_init(void *vctx, const OSSL_PARAM params[])
 static int digest_update(void *vctx, const unsigned char *in, size_t len)
 {
 	struct digest_ctx *ctx = vctx;
-	int ret = afb_stream_update(ctx->stream, in, len);
+	int ret = ctx->lost ? -ENOMEM : afb_stream_update(ctx->stream, in, len);
 
 	if (ret < 0) {
 		error_raise_errno(ctx->prov, R_UPDATE, "update",
@@ -151,7 +191,7 @@ static int digest_final(void *vctx, unsigned char *out, size_t *len,
 			    ctx->alg->kernel, size, ctx->alg->digest_size);
 		return 0;
 	}
-	ret = afb_stream_final(ctx->stream, out, size);
+	ret = ctx->lost ? -ENOMEM : afb_stream_final(ctx->stream, out, size);
 	if (ret < 0) {
 		error_raise_errno(ctx->prov, R_FINAL, "final", ctx->alg->kernel,
 				  (int)ret);
@@ -199,27 +239,27 @@ static int digest_get_params(OSSL_PARAM params[], enum digest_id id)
  * newctx and get_params are not told which digest they are for, so each digest
  * has its own pair, and nothing else of its own.
  */
-#define FUNCTIONS(c_name, ...)                                                \
-	static void *c_name##_newctx(void *provctx)                           \
-	{                                                                     \
-		return digest_newctx(provctx, ID_##c_name);                   \
-	}                                                                     \
-	static int c_name##_get_params(OSSL_PARAM params[])                   \
-	{                                                                     \
-		return digest_get_params(params, ID_##c_name);                \
-	}                                                                     \
-	static const OSSL_DISPATCH c_name##_functions[] = {                   \
-		{ OSSL_FUNC_DIGEST_NEWCTX, (void (*)(void))c_name##_newctx }, \
-		{ OSSL_FUNC_DIGEST_GET_PARAMS,                                \
-		  (void (*)(void))c_name##_get_params },                      \
-		{ OSSL_FUNC_DIGEST_FREECTX, (void (*)(void))digest_freectx }, \
-		{ OSSL_FUNC_DIGEST_DUPCTX, (void (*)(void))digest_dupctx },   \
-		{ OSSL_FUNC_DIGEST_INIT, (void (*)(void))digest_init },       \
-		{ OSSL_FUNC_DIGEST_UPDATE, (void (*)(void))digest_update },   \
-		{ OSSL_FUNC_DIGEST_FINAL, (void (*)(void))digest_final },     \
-		{ OSSL_FUNC_DIGEST_GETTABLE_PARAMS,                           \
-		  (void (*)(void))digest_gettable_params },                   \
-		{ 0, NULL },                                                  \
+#define FUNCTIONS(c_name, ...)                                                 \
+	static void *c_name##_newctx(void *provctx)                            \
+	{                                                                      \
+		return digest_newctx(provctx, ID_##c_name);                    \
+	}                                                                      \
+	static int c_name##_get_params(OSSL_PARAM params[])                    \
+	{                                                                      \
+		return digest_get_params(params, ID_##c_name);                 \
+	}                                                                      \
+	static const OSSL_DISPATCH c_name##_functions[] = {                    \
+		{ OSSL_FUNC_DIGEST_NEWCTX, (void (*)(void))c_name##_newctx },  \
+		{ OSSL_FUNC_DIGEST_GET_PARAMS,                                 \
+		  (void (*)(void))c_name##_get_params },                       \
+		{ OSSL_FUNC_DIGEST_FREECTX, (void (*)(void))digest_freectx },  \
+		{ OSSL_FUNC_DIGEST_DUPCTX, (void (*)(void))digest_dupctx },    \
+		COPYCTX{ OSSL_FUNC_DIGEST_INIT, (void (*)(void))digest_init }, \
+		{ OSSL_FUNC_DIGEST_UPDATE, (void (*)(void))digest_update },    \
+		{ OSSL_FUNC_DIGEST_FINAL, (void (*)(void))digest_final },      \
+		{ OSSL_FUNC_DIGEST_GETTABLE_PARAMS,                            \
+		  (void (*)(void))digest_gettable_params },                    \
+		{ 0, NULL },                                                   \
 	};
 DIGESTS(FUNCTIONS)
 
@@ -279,11 +319,26 @@ void digest_stop(struct provider *prov)
 
 	for (id = 0; id < DIGEST_COUNT; id++)
 		session_drop(&prov->digests->sessions[id]);
+	free(atomic_load(&prov->digests->offered));
 	free(prov->digests);
 	prov->digests = NULL;
 }
 
 const OSSL_ALGORITHM *digest_algorithms(const struct provider *prov)
 {
-	return prov->digests->algorithms;
+	struct digests *digests = prov->digests;
+	OSSL_ALGORITHM *offered = atomic_load(&digests->offered), *mine;
+
+	if (prov->settings.backend == AFB_BACKEND_SOFT)
+		return digests->algorithms;
+	if (offered)
+		return offered;
+	mine = calloc(DIGEST_COUNT + 1, sizeof(*mine));
+	if (!mine)
+		return digests->algorithms;
+	offered_hashes(mine, digests->algorithms);
+	if (atomic_compare_exchange_strong(&digests->offered, &offered, mine))
+		return mine;
+	free(mine);
+	return offered;
 }

@@ -5,6 +5,9 @@
 #ifndef MAC_H
 #define MAC_H
 
+#include <stdatomic.h>
+#include <stdint.h>
+
 #include <openssl/core.h>
 
 #include "soft_lib.h"
@@ -16,6 +19,7 @@ enum mac_id { MAC_HMAC, MAC_CMAC };
 /* What a provider context has. */
 struct macs {
 	struct soft_lib soft;
+	_Atomic(uint64_t) told; /* by debug, a bit for each row */
 };
 
 /* Makes prov->macs. Returns 1, or 0 with an error raised. */

@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include "debug.h"
 #include "error.h"
 #include "mac_key.h"
 #include "provider.h"
@@ -49,6 +50,16 @@ EVP_MAC_CTX *mac_key_soft(const struct mac_key *key, size_t tls_size)
 	return NULL;
 }
 
+/* The session of an algorithm's first key speaks for those that follow. */
+static void tell_once(const struct mac_key *key)
+{
+	size_t row = key->inside.alg - afb_algorithms;
+	uint64_t bit = (uint64_t)1 << row % 64;
+
+	if (!(atomic_fetch_or(&key->prov->macs->told, bit) & bit))
+		debug_session(key->prov, key->inside.alg->kernel, key->session);
+}
+
 static int open_session(struct mac_key *key)
 {
 	const struct afb_algorithm *alg = key->inside.alg;
@@ -56,6 +67,7 @@ static int open_session(struct mac_key *key)
 	key->session = session_open_keyed(key->prov, alg, key->bytes, key->len);
 	if (!key->session)
 		return 0;
+	tell_once(key);
 	key->size = afb_session_digest_size(key->session);
 	return 1;
 }

@@ -8,6 +8,7 @@
 
 #include "debug.h"
 #include "error.h"
+#include "selftest.h"
 #include "session.h"
 
 struct afb_session *session_get(const struct provider *prov,
@@ -21,7 +22,7 @@ struct afb_session *session_get(const struct provider *prov,
 
 	if (session)
 		return session;
-	params.backend = prov->settings.backend;
+	params.backend = selftest_backend(prov, alg);
 	ret = afb_session_open(&mine, alg->type, alg->kernel, &params);
 	if (ret < 0) {
 		error_raise_errno(prov, R_OPEN, "open", alg->kernel, ret);
@@ -43,7 +44,7 @@ struct afb_session *session_open_keyed(const struct provider *prov,
 	struct afb_session *session;
 	int ret;
 
-	params.backend = prov->settings.backend;
+	params.backend = selftest_backend(prov, alg);
 	params.key = key;
 	params.key_len = len;
 	ret = afb_session_open(&session, alg->type, alg->kernel, &params);
@@ -51,7 +52,6 @@ struct afb_session *session_open_keyed(const struct provider *prov,
 		error_raise_errno(prov, R_OPEN, "open", alg->kernel, ret);
 		return NULL;
 	}
-	debug_session(prov, alg->kernel, session);
 	return session;
 }
 

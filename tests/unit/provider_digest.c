@@ -4,6 +4,7 @@
  * provider, whatever the length, the pieces, and the order of calls. D1 to D8
  * are cases that other projects' users met.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,18 @@ static const size_t lengths[] = {
 };
 static const size_t chunks[] = { WHOLE, 1, 63, 64, 65, 4096, 65537 };
 
+/* The pieces meet the same code whatever the digest: one stands for all. */
+static bool stands_for_all(const struct pair *pair)
+{
+	return EVP_MD_is_a(pair->ours, "SHA256");
+}
+
+/* The longest message that is fed byte by byte. */
+static size_t pieces_max(const struct pair *pair)
+{
+	return stands_for_all(pair) ? 65537 : 4097;
+}
+
 static void expect_every_chunk_size(const struct pair *pair,
 				    const unsigned char *data, size_t len)
 {
@@ -30,7 +43,7 @@ static void expect_every_chunk_size(const struct pair *pair,
 
 	cr_assert(digest_chunks(&want, pair->theirs, data, len, WHOLE));
 	for (c = 0; c < COUNT(chunks); c++)
-		if (chunks[c] != 1 || len <= 65537)
+		if (chunks[c] != 1 || len <= pieces_max(pair))
 			expect_digest(&want, pair, data, len, chunks[c]);
 }
 
@@ -51,7 +64,7 @@ Test(digest, every_length_in_every_chunk_size, .timeout = 300)
 
 /*
  * A gigabyte per digest would take an emulated kernel many minutes: one digest
- * in every chunk size, the others in the two extremes.
+ * in every chunk size, and 8 MiB of the others in the two extremes.
  */
 Test(digest, sixty_four_mib_in_every_chunk_size, .timeout = 1800)
 {
@@ -63,14 +76,14 @@ Test(digest, sixty_four_mib_in_every_chunk_size, .timeout = 1800)
 	for (i = 0; i < pairs->count; i++) {
 		const struct pair *pair = &pairs->pair[i];
 
-		if (EVP_MD_is_a(pair->ours, "SHA256")) {
+		if (stands_for_all(pair)) {
 			expect_every_chunk_size(pair, data, 64 * MIB);
 			continue;
 		}
-		cr_assert(digest_chunks(&want, pair->theirs, data, 64 * MIB,
+		cr_assert(digest_chunks(&want, pair->theirs, data, 8 * MIB,
 					WHOLE));
-		expect_digest(&want, pair, data, 64 * MIB, WHOLE);
-		expect_digest(&want, pair, data, 64 * MIB, 4096);
+		expect_digest(&want, pair, data, 8 * MIB, WHOLE);
+		expect_digest(&want, pair, data, 8 * MIB, 4096);
 	}
 	free(data);
 	pairs_close(pairs);
