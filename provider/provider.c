@@ -16,6 +16,7 @@
 #include "error.h"
 #include "mac.h"
 #include "provider.h"
+#include "seed.h"
 
 static const OSSL_PARAM *provider_gettable_params(void *ctx)
 {
@@ -77,6 +78,8 @@ static const OSSL_ALGORITHM *provider_query(void *ctx, int operation,
 		return digest_algorithms(prov);
 	case OSSL_OP_MAC:
 		return mac_algorithms();
+	case OSSL_OP_RAND:
+		return seed_algorithms();
 	}
 	return NULL;
 }
