@@ -6,6 +6,7 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -13,6 +14,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 
+#include "afalgbatch.h"
 #include "evp.h"
 
 static const OSSL_ALGORITHM *digests_of(const struct evp *evp)
@@ -96,6 +98,22 @@ Test(names, first_six_digests_are_offered)
 		EVP_MD_free(md);
 	}
 	evp_close(&ours);
+}
+
+/* G6: what the kernel lacks is not in our list. */
+Test(names, every_digest_that_is_offered_is_the_kernels, .timeout = 60)
+{
+	struct pairs *pairs = pairs_open();
+	struct afb_counters c = AFB_COUNTERS;
+	size_t i;
+
+	for (i = 0; i < pairs->count; i++)
+		expect_same(&pairs->pair[i], "abc", 3, WHOLE);
+	cr_assert_eq(afb_counters_get(&c), 0);
+	cr_assert_eq(c.messages[AFB_BACKEND_AUTO], pairs->count);
+	if (getenv("AFALGBATCH_EXPECT_KERNEL"))
+		cr_assert_eq(c.messages[AFB_BACKEND_SOFT], 0);
+	pairs_close(pairs);
 }
 
 static void fetch_by_name(const char *name, void *arg)
