@@ -3,9 +3,9 @@
  * selftest.c - the known answers, and what the kernel made of each. There is one
  * kernel, so this is the module's and not a provider context's.
  *
- * The digests are of "abc", as in FIPS 180-4's examples; the HMACs are of the second
- * case of RFC 2202 and RFC 4231, the CMACs of
- * the second example of RFC 4493, with Camellia in the place of AES as well.
+ * The digests are of "abc", as in FIPS 180-4's examples; the HMACs of the second case
+ * of RFC 2202 and RFC 4231; the CMACs of the second example of RFC 4493, with Camellia
+ * in the place of AES as well.
  */
 #include <config.h>
 

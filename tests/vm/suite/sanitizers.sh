@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# sanitizers.sh - the library's ways through a real AF_ALG under the sanitizers, by
+# the builds that tests/run-sanitizers has left; it runs the rest on this machine.
+set -eu -o pipefail
+
+builds=${BUILD_DIR:-build}/sanitizers
+number=0
+
+if [ -z "${AFALGBATCH_EXPECT_KERNEL-}" ]; then
+	echo "1..0 # SKIP tests/run-sanitizers does it on this machine"
+	exit
+fi
+if [ ! -x "$builds/asan/tests/model_test" ] || [ ! -x "$builds/tsan/tests/model_test" ]; then
+	echo "1..0 # SKIP no builds with sanitizers: ./check makes them, --quick does not"
+	exit
+fi
+# shellcheck source=tests/sanitizers.sh
+. tests/sanitizers.sh
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+clean() {
+	local name=$1 found
+	shift
+	number=$((number + 1))
+	if found=$(nothing_found "$log" "$@"); then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name"
+		echo "$found"
+	fi
+}
+
+for backend in uring aio sync; do
+	clean "address_and_undefined: random programs by $backend" \
+		"$builds/asan/tests/model_test" --ops 1500 --backend "$backend"
+done
+clean "address_and_undefined: threads" "$builds/asan/tests/model_threads" --no-fork --rounds 3
+# Lanes without end, rings refused, results astray.
+for program in queue_uring queue_aio queue_order; do
+	clean "address_and_undefined: unit/$program" "$builds/asan/tests/$program" --jobs 2
+done
+clean "thread: random programs" "$builds/tsan/tests/model_test" --ops 1500
+clean "thread: threads" "$builds/tsan/tests/model_threads" --no-fork --rounds 3
+echo "1..$number"
