@@ -10,7 +10,8 @@
 
 #include "afalg.h"
 
-#define NAME "gcm(aes)"
+/* Of which no other test makes an instance. */
+#define NAME "ccm(aes)"
 
 /* What /proc/crypto says of one implementation. */
 struct entry {
@@ -128,6 +129,7 @@ static int update_priority(const char *driver, uint32_t priority)
 	    recv(fd, &answer, sizeof(answer), 0) < (int)sizeof(answer.header))
 		bail("CRYPTO_MSG_UPDATEALG");
 	close(fd);
+	printf("# CRYPTO_MSG_UPDATEALG: %s\n", strerror(-answer.error.error));
 	return answer.error.error;
 }
 

@@ -334,22 +334,43 @@ static void expect_zeros(const struct pair *pair, size_t len,
 	munmap(zeros, len);
 }
 
+/* In one update each. MD5's are what md5sum(1) prints. */
+static const struct {
+	const char *name;
+	size_t len;
+	const char *prefix;
+} zeros_known[] = {
+	{ "SHA256", (size_t)1 << 31, "a7c744c13cc101ed" },
+	{ "SHA256", ((size_t)1 << 32) + 1, "fbb82f7b353676bb" },
+	{ "MD5", (size_t)1 << 31, "a981130cf2b7e09f" },
+	{ "MD5", ((size_t)1 << 32) + 1, "f18c798ff5d450df" },
+};
+
 Test(digest, one_update_beyond_two_and_four_gib, .timeout = 3600)
 {
+	/* An emulated machine takes five times as long for SHA-256. */
+	const char *name = getenv("AFALGBATCH_EXPECT_KERNEL") ? "MD5" :
+								"SHA256";
 	struct pairs *pairs;
-	size_t i;
+	unsigned tried = 0;
+	size_t i, k;
 
 	if (!getenv("TEST_SLOW"))
 		cr_skip_test("minutes in a VM; TEST_SLOW=1 runs it");
 	pairs = pairs_open();
 	for (i = 0; i < pairs->count; i++) {
-		if (!EVP_MD_is_a(pairs->pair[i].ours, "SHA256"))
+		if (!EVP_MD_is_a(pairs->pair[i].ours, name))
 			continue;
-		expect_zeros(&pairs->pair[i], (size_t)1 << 31,
-			     "a7c744c13cc101ed");
-		expect_zeros(&pairs->pair[i], ((size_t)1 << 32) + 1,
-			     "fbb82f7b353676bb");
+		for (k = 0; k < sizeof(zeros_known) / sizeof(zeros_known[0]);
+		     k++) {
+			if (strcmp(zeros_known[k].name, name))
+				continue;
+			expect_zeros(&pairs->pair[i], zeros_known[k].len,
+				     zeros_known[k].prefix);
+			tried++;
+		}
 	}
+	cr_assert_eq(tried, 2U);
 	pairs_close(pairs);
 }
 
