@@ -60,6 +60,16 @@ make_modules() {
 	die "the modules for $release do not build"
 }
 
+# build_once: has build make the directory $result, unless it is there, and prints it. One build at a time.
+build_once() {
+	if [[ ! -d $result ]]; then
+		exec 9>"$cache/.lock"
+		flock 9
+		[[ -d $result ]] || build
+	fi
+	echo "$result"
+}
+
 # strict_options: what make_modules takes to have all warnings, those of sparse only where it is installed.
 strict_options() {
 	echo W=1

@@ -64,7 +64,7 @@ static int open_session(struct mac_key *key)
 {
 	const struct afb_algorithm *alg = key->inside.alg;
 
-	key->session = session_open_keyed(key->prov, alg, key->bytes, key->len);
+	key->session = session_open(key->prov, alg, key->bytes, key->len);
 	if (!key->session)
 		return 0;
 	tell_once(key);

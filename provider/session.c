@@ -11,34 +11,9 @@
 #include "selftest.h"
 #include "session.h"
 
-struct afb_session *session_get(const struct provider *prov,
-				struct session_slot *slot,
-				const struct afb_algorithm *alg)
-{
-	struct afb_session_params params = AFB_SESSION_PARAMS;
-	struct afb_session *session = atomic_load(&slot->session);
-	struct afb_session *mine;
-	int ret;
-
-	if (session)
-		return session;
-	params.backend = selftest_backend(prov, alg);
-	ret = afb_session_open(&mine, alg->type, alg->kernel, &params);
-	if (ret < 0) {
-		error_raise_errno(prov, R_OPEN, "open", alg->kernel, ret);
-		return NULL;
-	}
-	if (!atomic_compare_exchange_strong(&slot->session, &session, mine)) {
-		afb_session_close(mine);
-		return session;
-	}
-	debug_session(prov, alg->kernel, mine);
-	return mine;
-}
-
-struct afb_session *session_open_keyed(const struct provider *prov,
-				       const struct afb_algorithm *alg,
-				       const unsigned char *key, size_t len)
+struct afb_session *session_open(const struct provider *prov,
+				 const struct afb_algorithm *alg,
+				 const unsigned char *key, size_t len)
 {
 	struct afb_session_params params = AFB_SESSION_PARAMS;
 	struct afb_session *session;
@@ -53,6 +28,26 @@ struct afb_session *session_open_keyed(const struct provider *prov,
 		return NULL;
 	}
 	return session;
+}
+
+struct afb_session *session_get(const struct provider *prov,
+				struct session_slot *slot,
+				const struct afb_algorithm *alg)
+{
+	struct afb_session *session = atomic_load(&slot->session);
+	struct afb_session *mine;
+
+	if (session)
+		return session;
+	mine = session_open(prov, alg, NULL, 0);
+	if (!mine)
+		return NULL;
+	if (!atomic_compare_exchange_strong(&slot->session, &session, mine)) {
+		afb_session_close(mine);
+		return session;
+	}
+	debug_session(prov, alg->kernel, mine);
+	return mine;
 }
 
 void session_drop(struct session_slot *slot)

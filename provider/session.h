@@ -16,15 +16,15 @@ struct session_slot {
 	_Atomic(struct afb_session *) session; /* NULL until the first use */
 };
 
-/* The session, or NULL with an error raised. Any thread. */
+/* A session of the caller's own, or NULL with an error raised. @key: NULL for none. */
+struct afb_session *session_open(const struct provider *prov,
+				 const struct afb_algorithm *alg,
+				 const unsigned char *key, size_t len);
+
+/* The slot's session, or NULL with an error raised. Any thread. */
 struct afb_session *session_get(const struct provider *prov,
 				struct session_slot *slot,
 				const struct afb_algorithm *alg);
-
-/* A session of the caller's own, with a key, or NULL with an error raised. */
-struct afb_session *session_open_keyed(const struct provider *prov,
-				       const struct afb_algorithm *alg,
-				       const unsigned char *key, size_t len);
 
 /* Closes it, if it was ever opened. No other thread may use the slot. */
 void session_drop(struct session_slot *slot);

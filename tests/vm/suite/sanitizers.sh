@@ -6,7 +6,6 @@
 set -eu -o pipefail
 
 builds=${BUILD_DIR:-build}/sanitizers
-number=0
 
 if [ -z "${AFALGBATCH_EXPECT_KERNEL-}" ]; then
 	echo "1..0 # SKIP tests/run-sanitizers does it on this machine"
@@ -18,19 +17,13 @@ if [ ! -x "$builds/asan/tests/model_test" ] || [ ! -x "$builds/tsan/tests/model_
 fi
 # shellcheck source=tests/sanitizers.sh
 . tests/sanitizers.sh
+# shellcheck source=tests/vm/tap.sh
+. tests/vm/tap.sh
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 clean() {
-	local name=$1 found
-	shift
-	number=$((number + 1))
-	if found=$(nothing_found "$log" "$@"); then
-		echo "ok $number - $name"
-	else
-		echo "not ok $number - $name"
-		echo "$found"
-	fi
+	check "$1" nothing_found "$log" "${@:2}"
 }
 
 for backend in uring aio sync; do
@@ -43,4 +36,4 @@ for program in queue_uring queue_aio queue_order; do
 	clean "address_and_undefined: unit/$program" "$builds/asan/tests/$program" --jobs 2
 done
 clean "thread: threads" "$builds/tsan/tests/model_threads" --no-fork --rounds 3
-echo "1..$number"
+finish
