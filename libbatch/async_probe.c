@@ -11,12 +11,12 @@
  */
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "async_probe.h"
 #include "control.h"
+#include "nofork.h"
 #include "opsocket.h"
 #include "uring_setup.h"
 
@@ -28,16 +28,19 @@
 
 static const struct __kernel_timespec limit = { .tv_sec = 10 };
 
-/* On the heap, for a driver that never ends may still write to it. */
 struct trial {
 	struct io_uring ring;
 	int fd;
 	struct msghdr message;
 	struct iovec in;
 	_Alignas(struct cmsghdr) uint8_t control[CONTROL_SIZE];
-	uint8_t text[AAD_LEN + TEXT_LEN];
-	uint8_t result[AAD_LEN + TEXT_LEN + TAG_MAX];
+	struct nofork result;
+	bool lost; /* the kernel may still write to the result */
 };
+
+#define RESULT_MAX (AAD_LEN + TEXT_LEN + TAG_MAX)
+
+static const uint8_t text[AAD_LEN + TEXT_LEN];
 
 /* "ccm(...)" has the size of its length field, less one, in the first byte. */
 static const uint8_t iv[AFB_IV_MAX] = { 3 };
@@ -46,7 +49,7 @@ static void prepare(struct trial *trial, enum afb_type type, size_t iv_len)
 {
 	struct msghdr *message = &trial->message;
 
-	trial->in.iov_base = trial->text;
+	trial->in.iov_base = (uint8_t *)text;
 	trial->in.iov_len = type == AFB_AEAD ? AAD_LEN + TEXT_LEN : TEXT_LEN;
 	message->msg_iov = &trial->in;
 	message->msg_iovlen = 1;
@@ -73,19 +76,21 @@ static int send_text(const struct trial *trial)
 }
 
 /* The read's result, when it has one. */
-static int await(struct io_uring *ring)
+static int await(struct trial *trial)
 {
 	struct __kernel_timespec time = limit;
 	struct io_uring_cqe *cqe;
 	int ret;
 
+	trial->lost = true;
 	do
-		ret = io_uring_wait_cqe_timeout(ring, &cqe, &time);
+		ret = io_uring_wait_cqe_timeout(&trial->ring, &cqe, &time);
 	while (ret == -EINTR);
 	if (ret)
 		return ret == -ETIME ? -ETIMEDOUT : ret;
+	trial->lost = false;
 	ret = cqe->res;
-	io_uring_cqe_seen(ring, cqe);
+	io_uring_cqe_seen(&trial->ring, cqe);
 	return ret;
 }
 
@@ -94,8 +99,7 @@ static int submit_read(struct trial *trial)
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&trial->ring);
 	int ret;
 
-	io_uring_prep_read(sqe, trial->fd, trial->result, sizeof(trial->result),
-			   0);
+	io_uring_prep_read(sqe, trial->fd, trial->result.at, RESULT_MAX, 0);
 	do
 		ret = io_uring_submit(&trial->ring);
 	while (ret == -EINTR);
@@ -117,8 +121,8 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* One request: 1, 0 or -errno. *lost: the kernel still has it. */
-static int try_once(struct trial *trial, bool *waited, bool *lost)
+/* One request: 1, 0 or -errno. */
+static int try_once(struct trial *trial, bool *waited)
 {
 	long before = switches();
 	bool in_flight;
@@ -131,12 +135,11 @@ static int try_once(struct trial *trial, bool *waited, bool *lost)
 		return ret;
 	in_flight = !io_uring_cq_ready(&trial->ring);
 	*waited = switches() != before;
-	ret = await(&trial->ring);
-	*lost = ret == -ETIMEDOUT;
+	ret = await(trial);
 	return ret < 0 ? ret : in_flight;
 }
 
-static int try_thrice(struct trial *trial, int tfm, bool *waits, bool *lost)
+static int try_thrice(struct trial *trial, int tfm, bool *waits)
 {
 	bool waited = false;
 	int i, ret;
@@ -146,35 +149,33 @@ static int try_thrice(struct trial *trial, int tfm, bool *waits, bool *lost)
 		return trial->fd;
 	*waits = true;
 	for (i = 0, ret = 0; i < TRIES && !ret; i++) {
-		ret = try_once(trial, &waited, lost);
+		ret = try_once(trial, &waited);
 		*waits &= waited;
 	}
-	if (!*lost)
-		close(trial->fd);
+	close(trial->fd);
 	return ret;
 }
 
 int async_probe(enum afb_type type, int tfm, size_t iv_len, bool *waits)
 {
-	struct trial *trial;
+	struct trial trial = { .fd = -1 };
 	unsigned files = 1;
-	bool lost = false;
 	int ret;
 
 	if (iv_len > AFB_IV_MAX)
 		return -EINVAL;
-	trial = calloc(1, sizeof(*trial));
-	if (!trial)
-		return -ENOMEM;
-	prepare(trial, type, iv_len);
-	ret = uring_setup(&trial->ring, 1, false, &files);
+	ret = nofork_reserve(&trial.result, RESULT_MAX);
+	if (ret)
+		return ret;
+	prepare(&trial, type, iv_len);
+	ret = uring_setup(&trial.ring, 1, false, &files);
 	if (!ret) {
-		ret = try_thrice(trial, tfm, waits, &lost);
-		if (!lost)
-			io_uring_queue_exit(&trial->ring);
+		ret = try_thrice(&trial, tfm, waits);
+		io_uring_queue_exit(&trial.ring);
 	}
 	/* Nothing can take a lost request's memory back from the kernel. */
-	if (!lost)
-		free(trial);
+	if (trial.lost)
+		nofork_abandon(&trial.result);
+	nofork_free(&trial.result);
 	return ret;
 }

@@ -46,7 +46,7 @@ enum step { STEP_ACCEPT, STEP_SEND, STEP_READ };
 struct lane {
 	struct queue_session *owner; /* NULL: no socket, or a useless one */
 	uint32_t next; /* in the owner's list of idle lanes, or of unowned */
-	bool open; /* its place in the table holds a socket, or soon will */
+	bool open;     /* its place in the table holds a socket, or soon will */
 };
 
 /* An op in flight. Its place in the array, and the round, mark completions. */
@@ -57,9 +57,9 @@ struct slot {
 	uint32_t lane;
 	uint32_t round;
 	uint32_t next; /* in the list of free slots */
-	bool fresh; /* its chain begins with an accept */
-	bool cut; /* see mend_cut_chain() */
-	bool sent; /* the send has completed; known where chains are loud */
+	bool fresh;    /* its chain begins with an accept */
+	bool cut;      /* see mend_cut_chain() */
+	bool sent;     /* the send has completed; known where chains are loud */
 	enum step failed_step; /* the first to fail, with this */
 	int error;
 };
@@ -76,8 +76,8 @@ struct ways {
 	unsigned open_lanes;
 	bool loud; /* every request of a chain completes: see drain_loud() */
 	bool has_workers; /* their number has been set */
-	bool short_of; /* files or the driver's room; until an op succeeds */
-	unsigned naps; /* taken in a row because the driver was full */
+	bool short_of;	  /* files or the driver's room; until an op succeeds */
+	unsigned naps;	  /* taken in a row because the driver was full */
 	struct lane *lanes;
 	struct slot *slots;
 };
@@ -245,8 +245,7 @@ static void close_unowned_lanes(struct afb_queue *queue, unsigned keep)
 	struct ways *ways = queue->ways;
 	uint32_t lane;
 
-	for (lane = ways->unowned_lane;
-	     lane != NONE && ways->open_lanes > keep;
+	for (lane = ways->unowned_lane; lane != NONE && ways->open_lanes > keep;
 	     lane = ways->lanes[lane].next)
 		if (ways->lanes[lane].open)
 			close_lane(queue, lane);
@@ -368,8 +367,7 @@ static int submit_to_thread(struct afb_queue *queue)
 	struct ways *ways = queue->ways;
 	int ret;
 
-	if (IO_URING_READ_ONCE(*ways->ring.sq.kflags) &
-	    IORING_SQ_NEED_WAKEUP)
+	if (IO_URING_READ_ONCE(*ways->ring.sq.kflags) & IORING_SQ_NEED_WAKEUP)
 		queue->burst.system_calls++;
 	do
 		ret = io_uring_submit(&ways->ring);
@@ -563,8 +561,8 @@ static void release(struct ways *ways, struct slot *slot, bool failed)
 	ways->free_slot = slot - ways->slots;
 }
 
-static void end_slot(struct afb_queue *queue, struct slot *slot,
-		     enum step step, ssize_t result)
+static void end_slot(struct afb_queue *queue, struct slot *slot, enum step step,
+		     ssize_t result)
 {
 	struct ways *ways = queue->ways;
 	struct afb_op *op = slot->op;
@@ -575,8 +573,7 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
 		result = result < 0 ? result : -ENOMEM;
 	}
 	if (is_shortage(step, result) &&
-	    (queue->in_flight > 1 ||
-	     (step == STEP_READ && nap(&ways->naps)))) {
+	    (queue->in_flight > 1 || (step == STEP_READ && nap(&ways->naps)))) {
 		release(ways, slot, true);
 		ways->short_of = true;
 		queue_again(queue, op);
@@ -605,8 +602,8 @@ static void end_slot(struct afb_queue *queue, struct slot *slot,
  * and nobody sees it. So there no request keeps silent, and a result counts only
  * when its send had completed before.
  */
-static void end_loud(struct afb_queue *queue, struct slot *slot,
-		     enum step step, int result)
+static void end_loud(struct afb_queue *queue, struct slot *slot, enum step step,
+		     int result)
 {
 	if (result < 0 && !slot->error) {
 		slot->error = result;
@@ -632,7 +629,8 @@ static unsigned drain(struct afb_queue *queue)
 	unsigned head, n = 0;
 	struct slot *slot;
 
-	io_uring_for_each_cqe(&ways->ring, head, cqe) {
+	io_uring_for_each_cqe(&ways->ring, head, cqe)
+	{
 		n++;
 		slot = slot_of(ways, cqe->user_data);
 		if (!slot->op || slot->round != cqe->user_data >> 32)
@@ -655,33 +653,59 @@ static int uring_flush(struct afb_queue *queue)
 	return io_uring_sq_ready(&ways->ring) ? submit(queue) : 0;
 }
 
-/* Submits what is staged and waits for @min completions, in one call. */
-static int enter(struct afb_queue *queue, unsigned min,
-		 const struct timespec *deadline)
+/* Waits until @deadline; it is looked at when the completions have been. */
+static int wait_until(struct afb_queue *queue, unsigned min,
+		      const struct timespec *deadline)
 {
-	struct __kernel_timespec limit, *limit_ptr = NULL;
 	struct ways *ways = queue->ways;
+	struct __kernel_timespec limit;
 	struct io_uring_cqe *cqe;
 	struct timespec left;
 	int ret;
 
-	if (deadline) {
-		if (!clock_remaining(&left, deadline)) {
-			ret = submit(queue);
-			return ret ? ret : -ETIME;
-		}
-		limit.tv_sec = left.tv_sec;
-		limit.tv_nsec = left.tv_nsec;
-		limit_ptr = &limit;
-	}
+	if (!clock_remaining(&left, deadline))
+		return -ETIME;
+	limit.tv_sec = left.tv_sec;
+	limit.tv_nsec = left.tv_nsec;
 	queue->burst.system_calls++;
 	queue->burst.waits++;
-	ret = io_uring_submit_and_wait_timeout(&ways->ring, &cqe, min,
-					       limit_ptr, NULL);
+	ret = io_uring_wait_cqes(&ways->ring, &cqe, min, &limit, NULL);
+	return ret == -EINTR || ret == -ETIME ? 0 : ret;
+}
+
+/* Submits what is staged and waits for @min completions, in one call. */
+static int submit_and_wait(struct afb_queue *queue, unsigned min)
+{
+	struct ways *ways = queue->ways;
+	int ret;
+
+	queue->burst.system_calls++;
+	queue->burst.waits++;
+	ret = io_uring_submit_and_wait(&ways->ring, min);
 	if (!ways->loud && io_uring_sq_ready(&ways->ring))
 		mend_cut_chain(ways);
-	/* The deadline is looked at when the completions have been. */
-	return ret == -EINTR || ret == -ETIME || ret > 0 ? 0 : ret;
+	return ret == -EINTR || ret > 0 ? 0 : ret;
+}
+
+/*
+ * With a deadline that takes two calls where the first did not bring it all: what
+ * the kernel leaves of a submission, liburing 2.3 submits again before anyone can
+ * mend it (io_uring_submit_and_wait_timeout(), by _io_uring_get_cqe() in queue.c).
+ */
+static int enter(struct afb_queue *queue, unsigned min,
+		 const struct timespec *deadline)
+{
+	struct ways *ways = queue->ways;
+	int ret;
+
+	if (!deadline)
+		return submit_and_wait(queue, min);
+	if (has_staged(ways)) {
+		ret = submit(queue);
+		if (ret || io_uring_cq_ready(&ways->ring) >= min)
+			return ret;
+	}
+	return wait_until(queue, min, deadline);
 }
 
 static int uring_wait(struct afb_queue *queue, unsigned min,

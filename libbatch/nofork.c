@@ -118,6 +118,11 @@ int nofork_reserve(struct nofork *memory, size_t size)
 	return 0;
 }
 
+void nofork_abandon(struct nofork *memory)
+{
+	*memory = (struct nofork){ 0 };
+}
+
 void nofork_free(struct nofork *memory)
 {
 	if (memory->at && memory->generation == fork_generation()) {

@@ -26,6 +26,9 @@ int nofork_reserve(struct nofork *memory, size_t size);
 
 void nofork_free(struct nofork *memory);
 
+/* Leaves the piece alone for good: the kernel may still write to it. */
+void nofork_abandon(struct nofork *memory);
+
 /* For the handlers of fork(). */
 void nofork_before_fork(void);
 void nofork_after_fork(bool in_child);

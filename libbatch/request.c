@@ -86,7 +86,7 @@ ssize_t request_finish(struct request *request, const struct afb_op *op,
 
 void request_abandon(struct request *request)
 {
-	request->bounce = (struct nofork){ 0 };
+	nofork_abandon(&request->bounce);
 }
 
 void request_free(struct request *request)

@@ -53,7 +53,7 @@ static int lane_new(struct stream_lane **made, int from, bool with_ring,
 static void lane_free(struct stream_lane *lane)
 {
 	if (lane->lost)
-		return;
+		nofork_abandon(&lane->digest);
 	if (lane->has_ring)
 		io_uring_queue_exit(&lane->ring);
 	close(lane->fd);
@@ -139,8 +139,12 @@ static int submit_and_wait(struct io_uring *ring, unsigned results,
 	return ret < 0 ? ret : 0;
 }
 
-/* Takes the next result. Those of a send and its linked read come in order. */
-static int next_result(struct io_uring *ring, struct afb_counters *burst)
+/*
+ * Takes the next result; those of a send and its linked read come in order. 0, or
+ * -errno where it cannot be waited for, and the kernel may still be at it.
+ */
+static int next_result(struct io_uring *ring, int *result,
+		       struct afb_counters *burst)
 {
 	struct io_uring_cqe *cqe;
 	int ret;
@@ -154,9 +158,9 @@ static int next_result(struct io_uring *ring, struct afb_counters *burst)
 		if (ret)
 			return ret;
 	}
-	ret = cqe->res;
+	*result = cqe->res;
 	io_uring_cqe_seen(ring, cqe);
-	return ret;
+	return 0;
 }
 
 int stream_lane_send(struct stream_lane *lane, const void *data, size_t len,
@@ -185,19 +189,21 @@ int stream_lane_send(struct stream_lane *lane, const void *data, size_t len,
 int stream_lane_wait(struct stream_lane *lane, struct afb_counters *burst)
 {
 	size_t len = lane->len;
-	int ret;
+	int ret, sent;
 
 	if (!len)
 		return 0;
 	lane->len = 0;
-	ret = next_result(&lane->ring, burst);
-	if (ret == -ECANCELED) {
+	ret = next_result(&lane->ring, &sent, burst);
+	if (ret)
+		return ret;
+	if (sent == -ECANCELED) {
 		burst->system_calls++;
 		return opsocket_send(lane->fd, lane->data, len, true);
 	}
-	if (ret < 0)
-		return ret;
-	return (size_t)ret == len ? 0 : -EIO;
+	if (sent < 0)
+		return sent;
+	return (size_t)sent == len ? 0 : -EIO;
 }
 
 static int finish_by_ring(struct stream_lane *lane, const void *data,
@@ -219,14 +225,18 @@ static int finish_by_ring(struct stream_lane *lane, const void *data,
 		return ret;
 	}
 	lane->lost = true;
-	sent = next_result(&lane->ring, burst);
+	ret = next_result(&lane->ring, &sent, burst);
+	if (ret)
+		return ret;
 	/* The kernel can lack the memory for both: then the read follows. */
 	if (io_uring_sq_ready(&lane->ring)) {
 		ret = submit_and_wait(&lane->ring, 1, burst);
 		if (ret)
 			return ret;
 	}
-	got = next_result(&lane->ring, burst);
+	ret = next_result(&lane->ring, &got, burst);
+	if (ret)
+		return ret;
 	lane->lost = false;
 	if (sent < 0)
 		return sent;

@@ -17,7 +17,7 @@ struct stream_lane {
 	int fd;
 	bool has_ring;
 	unsigned generation;
-	bool lost; /* the kernel may still write: nothing may be freed */
+	bool lost; /* the kernel may still write to the digest */
 	struct io_uring ring;
 	struct nofork digest;
 	/* the send under way; lent by the caller until stream_lane_wait() */

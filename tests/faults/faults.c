@@ -84,6 +84,7 @@ static const struct {
 	{ FAULT_URING_ENTER, EAGAIN, true },
 	{ FAULT_URING_ENTER, EBUSY, true },
 	{ FAULT_URING_ENTER, FAULT_SHORT, false },
+	{ FAULT_URING_ENTER, FAULT_SHORTER, false },
 	{ FAULT_URING_REGISTER, ENOMEM, true },
 	{ FAULT_URING_REGISTER, EMFILE, true },
 	{ FAULT_URING_REGISTER, EINVAL, true },
@@ -107,6 +108,8 @@ static const char *error_name(int error)
 {
 	if (error == FAULT_SHORT)
 		return "SHORT";
+	if (error == FAULT_SHORTER)
+		return "SHORTER";
 	return error ? strerrorname_np(error) : "FAILURE";
 }
 

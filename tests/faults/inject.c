@@ -102,6 +102,11 @@ bool inject_fired(void)
 	return fired;
 }
 
+bool fault_falls_short(const struct fault *which)
+{
+	return which->error == FAULT_SHORT || which->error == FAULT_SHORTER;
+}
+
 long inject_held(void)
 {
 	return held;
@@ -175,12 +180,12 @@ static enum fault_kind kind_of(int call)
 
 /*
  * Makes a call do less. A submission that falls short does not wait either
- * (io_uring_enter in io_uring/io_uring.c). The one or two requests left out cut
- * a chain in different places.
+ * (io_uring_enter in io_uring/io_uring.c). One request or two left out cut a chain
+ * in different places.
  */
 static void shorten(greg_t *regs)
 {
-	unsigned cut = 1 + fault.nth % 2;
+	unsigned cut = fault.error == FAULT_SHORTER ? 2 : 1;
 
 	if (regs[REG_RAX] == SYS_sendto) {
 		regs[REG_RDX] /= 2;
@@ -204,7 +209,7 @@ static void trapped(int signal, siginfo_t *info, void *context)
 	regs[REG_RAX] = info->si_syscall;
 	if (!strikes(kind_of(info->si_syscall))) {
 		;
-	} else if (fault.error == FAULT_SHORT) {
+	} else if (fault_falls_short(&fault)) {
 		shorten(regs);
 	} else {
 		regs[REG_RAX] = -fault.error;

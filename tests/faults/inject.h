@@ -38,10 +38,11 @@ enum fault_kind {
 /*
  * In the place of an errno: the call is made and does less than it was told to.
  * send: half of the bytes; io_submit: half of the requests; io_uring_enter: all
- * requests but the last one or two, as the kernel does when it has no memory for
- * another.
+ * requests but the last, or but the last two, as the kernel does when it has no
+ * memory for another.
  */
 #define FAULT_SHORT (-1)
+#define FAULT_SHORTER (-2)
 
 struct fault {
 	enum fault_kind kind;
@@ -49,6 +50,9 @@ struct fault {
 	unsigned long nth; /* the first to fail, from 1 on; 0: none */
 	bool always;	   /* and all after it */
 };
+
+/* Is the call made, and does less? */
+bool fault_falls_short(const struct fault *which);
 
 /* What a kind is called. */
 extern const char *const fault_names[FAULT_KINDS];

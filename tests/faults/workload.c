@@ -146,14 +146,32 @@ static void prepare_message(struct message *message, unsigned i)
 		prepare_hash(message);
 }
 
+/*
+ * An instance of pcrypt outranks what it wraps: from now on the kernel's gcm(aes)
+ * works while the caller goes on, and writes its result when it likes.
+ */
+static void make_gcm_asynchronous(void)
+{
+	struct afb_session_params params = AFB_SESSION_PARAMS;
+	struct afb_session *session;
+
+	params.flags = AFB_STRICT;
+	params.key = key;
+	params.key_len = sizeof(key);
+	if (!afb_session_open(&session, AFB_AEAD, "pcrypt(generic-gcm-aesni)",
+			      &params))
+		afb_session_close(session);
+}
+
 void workload_prepare(void)
 {
-	/* Calls are counted: each run must make the same. */
-	afb_set_threads(0);
 	struct iovec long_in[2];
 	uint32_t state = 1;
 	unsigned i;
 
+	/* Calls are counted: each run must make the same. */
+	afb_set_threads(0);
+	make_gcm_asynchronous();
 	for (i = 0; i < POOL_SIZE; i++) {
 		state = state * 1664525 + 1013904223;
 		pool[i] = state >> 24;
@@ -195,7 +213,7 @@ static bool tells_of_fault(int ret)
 		return ret == -ENOMEM;
 	if (fault.kind == FAULT_OBJECT || fault.kind == FAULT_DIGEST)
 		return ret == -ENOMEM || ret == -EIO;
-	return ret == (fault.error == FAULT_SHORT ? -EIO : -fault.error);
+	return ret == (fault_falls_short(&fault) ? -EIO : -fault.error);
 }
 
 /* The same where software serves if the kernel does not. */
@@ -320,6 +338,19 @@ static bool takes_part(const struct message *message)
 	       fault.kind == FAULT_READ || fault.kind == FAULT_DIGEST;
 }
 
+/*
+ * Two hashes go first: where the kernel leaves the last read of a burst undone, nothing
+ * else ends meanwhile, and a socket that is read too early has the hash of nothing.
+ */
+static bool pass_all(struct afb_queue *queue, struct afb_op **ops,
+		     unsigned count, bool *stuck)
+{
+	unsigned first = count < 2 ? count : 2;
+
+	return pass(queue, ops, first, stuck) &&
+	       (*stuck || pass(queue, ops + first, count - first, stuck));
+}
+
 static bool run_messages(struct afb_queue *queue, struct message *all,
 			 struct afb_session *const *sessions)
 {
@@ -338,7 +369,7 @@ static bool run_messages(struct afb_queue *queue, struct message *all,
 		if (all[i].op.session)
 			ops[count++] = &all[i].op;
 	}
-	if (!pass(queue, ops, count, &stuck))
+	if (!pass_all(queue, ops, count, &stuck))
 		return false;
 	if (stuck)
 		return true;

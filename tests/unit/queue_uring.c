@@ -118,8 +118,11 @@ Test(queue_uring, cpu_that_calls_itself_asynchronous_gets_no_worker)
 	struct afb_queue *queue = uring_queue(params);
 	struct afb_session *session;
 	struct iovec text = { data, 4096 };
-	struct afb_op op = { .in = &text, .out = &text, .in_cnt = 1,
-			     .out_cnt = 1 }, *list = &op, *done;
+	struct afb_op op = { .in = &text,
+			     .out = &text,
+			     .in_cnt = 1,
+			     .out_cnt = 1 },
+		      *list = &op, *done;
 	unsigned i;
 
 	cr_assert_eq(afb_algorithm_caps(&caps, AFB_SKCIPHER, "ecb-aes-aesni"),
@@ -129,7 +132,8 @@ Test(queue_uring, cpu_that_calls_itself_asynchronous_gets_no_worker)
 	with_key.key = data;
 	with_key.key_len = 16;
 	cr_assert_eq(afb_session_open(&session, AFB_SKCIPHER, "ecb-aes-aesni",
-				      &with_key), 0);
+				      &with_key),
+		     0);
 	op.session = session;
 	for (i = 0; i < 20; i++) {
 		cr_assert_eq(afb_submit(queue, &list, 1), 1);
@@ -168,7 +172,8 @@ Test(queue_uring, workers_come_by_themselves_where_the_kernel_would_wait)
 	struct afb_session *session = session_of("cryptd(sha256-generic)");
 
 	cr_assert_eq(afb_algorithm_caps(&caps, AFB_HASH,
-					"cryptd(sha256-generic)"), 0);
+					"cryptd(sha256-generic)"),
+		     0);
 	cr_assert_eq(caps.driver_async, 1);
 	run_and_check(queue, session);
 	cr_assert_eq(threads_called("iou-wrk") > 0, !caps.kernel_async);
@@ -283,6 +288,22 @@ static int sockets_in_use(void)
 	return sockets;
 }
 
+/* Once those of the test before are closed: no change for a quarter second. */
+static int settled_sockets(void)
+{
+	const struct timespec a_moment = { .tv_nsec = 10000000 };
+	int sockets = sockets_in_use(), last;
+	unsigned same = 0;
+
+	while (same < 25) {
+		nanosleep(&a_moment, NULL);
+		last = sockets;
+		sockets = sockets_in_use();
+		same = sockets == last ? same + 1 : 0;
+	}
+	return sockets;
+}
+
 /* Closing is done by the kernel when it comes to it. */
 static bool sockets_come_to(int count)
 {
@@ -299,12 +320,13 @@ Test(queue_uring, trim_closes_idle_sockets_and_the_queue_goes_on)
 	struct afb_queue_params params = AFB_QUEUE_PARAMS;
 	struct afb_queue *queue = uring_queue(params);
 	struct afb_session *session = session_of("sha256");
-	int before = sockets_in_use();
+	int before = settled_sockets();
 
 	run_and_check(queue, session);
 	cr_assert_geq(sockets_in_use(), before + 100);
 	afb_queue_trim(queue);
-	cr_assert(sockets_come_to(before), "%d of %d", sockets_in_use(), before);
+	cr_assert(sockets_come_to(before), "%d of %d", sockets_in_use(),
+		  before);
 	run_and_check(queue, session);
 	cr_assert_eq(kernel_messages(queue), 2 * COUNT);
 	afb_queue_close(queue);
@@ -316,7 +338,7 @@ Test(queue_uring, sockets_that_no_burst_needs_are_closed_by_and_by)
 	struct afb_queue_params params = AFB_QUEUE_PARAMS;
 	struct afb_queue *queue = uring_queue(params);
 	struct afb_session *session = session_of("sha256");
-	int before = sockets_in_use();
+	int before = settled_sockets();
 	struct message message;
 	unsigned i;
 
@@ -326,8 +348,8 @@ Test(queue_uring, sockets_that_no_burst_needs_are_closed_by_and_by)
 		message.ended = false;
 		run(queue, &message, 1);
 	}
-	cr_assert(sockets_come_to(before + 2), "%d, before %d", sockets_in_use(),
-		  before);
+	cr_assert(sockets_come_to(before + 2), "%d, before %d",
+		  sockets_in_use(), before);
 	expect_reference(&message, "sha256");
 	afb_queue_close(queue);
 	afb_session_close(session);
