@@ -132,7 +132,7 @@ static void aim(struct record *record, const struct model_session *session,
 	    afb_queue_backend(place->queue) != AFB_BACKEND_SOFT)
 		return;
 	record->not_served = true;
-	record->counts = record->kernel_may = false;
+	record->kernel_may = false;
 }
 
 void submit_step(struct model *model)
@@ -217,8 +217,8 @@ static void judge(struct model *model, struct model_queue *place,
 	place->reaped++;
 	model->reaped++;
 	/* Software may know the algorithm behind a driver's name, too. */
-	place->right += record->counts ||
-			(record->not_served && record->op.result >= 0);
+	place->right += record->counts &&
+			(!record->not_served || record->op.result >= 0);
 	place->by_kernel += record->kernel_may;
 	model->errors += record->result < 0;
 }
