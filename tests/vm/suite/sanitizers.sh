@@ -35,5 +35,6 @@ clean "address_and_undefined: threads" "$builds/asan/tests/model_threads" --no-f
 for program in queue_uring queue_aio queue_order; do
 	clean "address_and_undefined: unit/$program" "$builds/asan/tests/$program" --jobs 2
 done
+clean "thread: random programs" "$builds/tsan/tests/model_test" --ops 1500
 clean "thread: threads" "$builds/tsan/tests/model_threads" --no-fork --rounds 3
 finish
