@@ -9,17 +9,19 @@
 #include <unistd.h>
 
 #include "afalg.h"
+#include "control.h"
 
 /* A socket of that name, or -errno. */
-static int open_tfm(const char *name)
+static int open_tfm(enum afb_type type, const char *name)
 {
-	struct sockaddr_alg address = { .salg_family = AF_ALG,
-					.salg_type = "hash" };
+	struct sockaddr_alg address = { .salg_family = AF_ALG };
 	int fd, err;
 
 	if (strlen(name) >= sizeof(address.salg_name))
 		return -ENOENT;
 	strcpy((char *)address.salg_name, name);
+	strcpy((char *)address.salg_type,
+	       type == AFB_HASH ? "hash" : "skcipher");
 	fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
@@ -30,18 +32,18 @@ static int open_tfm(const char *name)
 	return -err;
 }
 
-bool afalg_has(const char *name)
+bool afalg_has(enum afb_type type, const char *name)
 {
-	int tfm = open_tfm(name);
+	int tfm = open_tfm(type, name);
 
 	if (tfm >= 0)
 		close(tfm);
 	return tfm >= 0;
 }
 
-bool afalg_lacks(const char *name)
+bool afalg_lacks(enum afb_type type, const char *name)
 {
-	int tfm = open_tfm(name);
+	int tfm = open_tfm(type, name);
 
 	if (tfm >= 0)
 		close(tfm);
@@ -69,7 +71,7 @@ static ssize_t hash_once(int tfm, const void *data, size_t len, void *out,
 ssize_t afalg_hash(const char *name, const void *key, size_t key_len,
 		   const void *data, size_t len, void *out, size_t size)
 {
-	int tfm = open_tfm(name);
+	int tfm = open_tfm(AFB_HASH, name);
 	ssize_t ret;
 
 	if (tfm < 0)
@@ -78,6 +80,48 @@ ssize_t afalg_hash(const char *name, const void *key, size_t key_len,
 		ret = -errno;
 	else
 		ret = hash_once(tfm, data, len, out, size);
+	close(tfm);
+	return ret;
+}
+
+static ssize_t encrypt_once(int tfm, const void *iv, size_t iv_len,
+			    const void *text, size_t len, void *out)
+{
+	_Alignas(struct cmsghdr) unsigned char control[CONTROL_SIZE];
+	struct iovec in = { (void *)text, len };
+	struct msghdr message = { .msg_iov = &in,
+				  .msg_iovlen = 1,
+				  .msg_control = control };
+	int op = accept4(tfm, NULL, NULL, SOCK_CLOEXEC);
+	ssize_t ret;
+
+	if (op < 0)
+		return -errno;
+	control_operation(&message, AFB_ENCRYPT);
+	if (iv_len)
+		control_iv(&message, iv, iv_len);
+	ret = sendmsg(op, &message, 0);
+	if (ret >= 0)
+		ret = recv(op, out, len, 0);
+	if (ret < 0)
+		ret = -errno;
+	close(op);
+	return ret;
+}
+
+ssize_t afalg_encrypt(const char *name, const void *key, size_t key_len,
+		      const void *iv, size_t iv_len, const void *text,
+		      size_t len, void *out)
+{
+	int tfm = open_tfm(AFB_SKCIPHER, name);
+	ssize_t ret;
+
+	if (tfm < 0)
+		return tfm;
+	if (setsockopt(tfm, SOL_ALG, ALG_SET_KEY, key, key_len) < 0)
+		ret = -errno;
+	else
+		ret = encrypt_once(tfm, iv, iv_len, text, len, out);
 	close(tfm);
 	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * afalg.h - hashes asked of AF_ALG itself: for questions about the kernel, in which
+ * afalg.h - AF_ALG itself: for questions about the kernel, in which
  * software must not stand in and which the counters must not show. Messages go
  * through libbatch.
  */
@@ -11,11 +11,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Whether AF_ALG has such a hash. */
-bool afalg_has(const char *name);
+#include "afalgbatch.h"
+
+/* Whether AF_ALG has it. */
+bool afalg_has(enum afb_type type, const char *name);
 
 /* Whether AF_ALG answers, and says that it has not. */
-bool afalg_lacks(const char *name);
+bool afalg_lacks(enum afb_type type, const char *name);
 
 /*
  * Writes the hash of @data to @out, and returns its length or -errno. @key is NULL
@@ -23,5 +25,10 @@ bool afalg_lacks(const char *name);
  */
 ssize_t afalg_hash(const char *name, const void *key, size_t key_len,
 		   const void *data, size_t len, void *out, size_t size);
+
+/* Encrypts one text, as long in @out. Returns its length or -errno. */
+ssize_t afalg_encrypt(const char *name, const void *key, size_t key_len,
+		      const void *iv, size_t iv_len, const void *text,
+		      size_t len, void *out);
 
 #endif

@@ -20,6 +20,7 @@
 #include <openssl/params.h>
 
 #include "algorithms.h"
+#include "debug.h"
 #include "digest.h"
 #include "error.h"
 #include "offered.h"
@@ -77,11 +78,15 @@ static void *digest_newctx(const struct provider *prov, enum digest_id id)
 	const struct afb_algorithm *alg = prov->digests->table[id];
 	struct afb_session *session;
 	struct digest_ctx *ctx;
+	bool opened;
 	int ret;
 
-	session = session_get(prov, &prov->digests->sessions[id], alg);
+	session = session_get(prov, &prov->digests->sessions[id], alg, NULL, 0,
+			      &opened);
 	if (!session)
 		return NULL;
+	if (opened)
+		debug_session(prov, alg->kernel, session);
 	ctx = malloc(sizeof(*ctx));
 	if (!ctx) {
 		error_raise(prov, ERR_R_MALLOC_FAILURE, "open %s", alg->kernel);
@@ -336,7 +341,7 @@ const OSSL_ALGORITHM *digest_algorithms(const struct provider *prov)
 	mine = calloc(DIGEST_COUNT + 1, sizeof(*mine));
 	if (!mine)
 		return digests->algorithms;
-	offered_hashes(mine, digests->algorithms);
+	offered_of(AFB_HASH, mine, digests->algorithms);
 	if (atomic_compare_exchange_strong(&digests->offered, &offered, mine))
 		return mine;
 	free(mine);

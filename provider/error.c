@@ -22,6 +22,7 @@ const OSSL_ITEM *error_reason_strings(void *ctx)
 		{ R_DUP, "duplicating a context failed" },
 		{ R_OUTPUT_TOO_SMALL, "output buffer too small" },
 		{ R_KEY_LENGTH, "invalid key length" },
+		{ R_IV_LENGTH, "invalid iv length" },
 		{ R_NO_INSIDE, "no digest or cipher set" },
 		{ R_NO_KEY, "no key set" },
 		{ R_NOT_RUNNING, "not initialised" },

@@ -18,6 +18,7 @@ enum error_reason {
 	R_DUP,
 	R_OUTPUT_TOO_SMALL,
 	R_KEY_LENGTH,
+	R_IV_LENGTH,
 	R_NO_INSIDE,
 	R_NO_KEY,
 	R_NOT_RUNNING,

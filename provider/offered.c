@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offered.c - the answer is AF_ALG's, but a question about a hash that the kernel
- * lacks makes it start modprobe(8) twice, in every process that loads us. So the
+ * offered.c - the answer is AF_ALG's, but a question about an algorithm that the
+ * kernel lacks makes it start modprobe(8) twice, in every process that loads us. So the
  * kernel is asked only about what it does not list and could load.
  */
 #include <config.h> /* _GNU_SOURCE: memmem */
@@ -17,7 +17,13 @@
 #include "afalg.h"
 #include "offered.h"
 
-#define ANY_KERNEL_HAS "sha256"
+/* /proc/crypto's line, with its name. */
+#define LISTED "name         : %s\n"
+
+static const char *const any_kernel_has[AFB_TYPES] = {
+	[AFB_HASH] = "sha256",
+	[AFB_SKCIPHER] = "cbc(aes)",
+};
 
 struct text {
 	char *bytes; /* NULL: cannot be read */
@@ -87,36 +93,61 @@ static bool could_load(const struct text *aliases, const char *name)
 	return !aliases->bytes || has_line(aliases, "alias crypto-%s ", name);
 }
 
-static size_t choose(OSSL_ALGORITHM *offered, const OSSL_ALGORITHM *all)
+/* "aes" of "cbc(aes)": the kernel makes the mode itself (crypto/cbc.c). */
+static const char *innermost(const char *name, char *inner, size_t size)
 {
-	struct text loaded = read_text("/proc/crypto");
-	struct text aliases = { NULL, 0, 0 };
-	bool aliases_read = false;
-	size_t count = 0;
+	const char *open = strrchr(name, '(');
+
+	if (!open)
+		return name;
+	snprintf(inner, size, "%.*s", (int)strcspn(open + 1, "),"), open + 1);
+	return inner;
+}
+
+/* What the kernel says of itself, read when it is needed. */
+struct lists {
+	struct text loaded, aliases;
+	bool aliases_read;
+};
+
+static bool could_make(struct lists *lists, const char *name)
+{
+	char buffer[64];
+	const char *inner = innermost(name, buffer, sizeof(buffer));
+
+	if (has_line(&lists->loaded, LISTED, inner))
+		return true;
+	if (!lists->aliases_read)
+		lists->aliases = read_aliases();
+	lists->aliases_read = true;
+	return could_load(&lists->aliases, inner);
+}
+
+static size_t choose(enum afb_type type, OSSL_ALGORITHM *offered,
+		     const OSSL_ALGORITHM *all)
+{
+	struct lists lists = { .loaded = read_text("/proc/crypto") };
 	const char *name;
+	size_t count = 0;
 
 	for (; all->algorithm_names; all++) {
 		name = all->algorithm_description;
-		if (!has_line(&loaded, "name         : %s\n", name)) {
-			if (!aliases_read)
-				aliases = read_aliases();
-			aliases_read = true;
-			if (!could_load(&aliases, name) || afalg_lacks(name))
-				continue;
-		}
-		offered[count++] = *all;
+		if (has_line(&lists.loaded, LISTED, name) ||
+		    (could_make(&lists, name) && !afalg_lacks(type, name)))
+			offered[count++] = *all;
 	}
-	free(loaded.bytes);
-	free(aliases.bytes);
+	free(lists.loaded.bytes);
+	free(lists.aliases.bytes);
 	return count;
 }
 
-size_t offered_hashes(OSSL_ALGORITHM *offered, const OSSL_ALGORITHM *all)
+size_t offered_of(enum afb_type type, OSSL_ALGORITHM *offered,
+		  const OSSL_ALGORITHM *all)
 {
 	size_t count = 0;
 
-	if (afalg_has(ANY_KERNEL_HAS))
-		return choose(offered, all);
+	if (afalg_has(type, any_kernel_has[type]))
+		return choose(type, offered, all);
 	for (; all->algorithm_names; all++)
 		offered[count++] = *all;
 	return count;

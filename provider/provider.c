@@ -11,6 +11,7 @@
 #include <openssl/opensslv.h>
 #include <openssl/params.h>
 
+#include "cipher.h"
 #include "debug.h"
 #include "digest.h"
 #include "error.h"
@@ -76,6 +77,8 @@ static const OSSL_ALGORITHM *provider_query(void *ctx, int operation,
 	switch (operation) {
 	case OSSL_OP_DIGEST:
 		return digest_algorithms(prov);
+	case OSSL_OP_CIPHER:
+		return cipher_algorithms(prov);
 	case OSSL_OP_MAC:
 		return mac_algorithms();
 	case OSSL_OP_RAND:
@@ -89,6 +92,7 @@ static void provider_teardown(void *ctx)
 	struct provider *prov = ctx;
 
 	mac_stop(prov);
+	cipher_stop(prov);
 	digest_stop(prov);
 	debug_stop(prov);
 	free(prov);
@@ -142,13 +146,17 @@ int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in,
 	debug_start(prov);
 	if (!digest_start(prov))
 		goto stop_debug;
-	if (!mac_start(prov))
+	if (!cipher_start(prov))
 		goto stop_digests;
+	if (!mac_start(prov))
+		goto stop_ciphers;
 
 	*out = provider_functions;
 	*provctx = prov;
 	return 1;
 
+stop_ciphers:
+	cipher_stop(prov);
 stop_digests:
 	digest_stop(prov);
 stop_debug:

@@ -14,6 +14,7 @@
 
 #define PROVIDER_NAME "afalgbatch"
 
+struct ciphers;
 struct digests;
 struct macs;
 
@@ -27,6 +28,7 @@ struct provider {
 
 	struct settings settings;
 	struct digests *digests; /* digest.c */
+	struct ciphers *ciphers; /* cipher.c */
 	struct macs *macs;	 /* mac.c */
 };
 

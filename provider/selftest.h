@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selftest.h - a known answer from the kernel before a hash or MAC of it is used.
+ * selftest.h - a known answer from the kernel before an algorithm of it is used.
  */
 #ifndef SELFTEST_H
 #define SELFTEST_H

@@ -6,7 +6,6 @@
  */
 #include <config.h>
 
-#include "debug.h"
 #include "error.h"
 #include "selftest.h"
 #include "session.h"
@@ -32,22 +31,25 @@ struct afb_session *session_open(const struct provider *prov,
 
 struct afb_session *session_get(const struct provider *prov,
 				struct session_slot *slot,
-				const struct afb_algorithm *alg)
+				const struct afb_algorithm *alg,
+				const unsigned char *key, size_t len,
+				bool *opened)
 {
 	struct afb_session *session = atomic_load(&slot->session);
 	struct afb_session *mine;
 
+	*opened = false;
 	if (session)
 		return session;
-	mine = session_open(prov, alg, NULL, 0);
+	mine = session_open(prov, alg, key, len);
 	if (!mine)
 		return NULL;
-	if (!atomic_compare_exchange_strong(&slot->session, &session, mine)) {
-		afb_session_close(mine);
-		return session;
-	}
-	debug_session(prov, alg->kernel, mine);
-	return mine;
+	*opened =
+		atomic_compare_exchange_strong(&slot->session, &session, mine);
+	if (*opened)
+		return mine;
+	afb_session_close(mine);
+	return session;
 }
 
 void session_drop(struct session_slot *slot)

@@ -6,6 +6,8 @@
  */
 #include <config.h> /* _GNU_SOURCE: secure_getenv */
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,12 +113,34 @@ static int read_backend(struct provider *prov)
 	return unknown_value(prov, &s, allowed);
 }
 
+static int read_threshold(struct provider *prov)
+{
+	struct setting s = { .key = "threshold",
+			     .variable = "AFALGBATCH_THRESHOLD" };
+	unsigned long long bytes;
+	char *end;
+
+	find_value(prov, &s);
+	if (!s.value)
+		return 1;
+	errno = 0;
+	bytes = strtoull(s.value, &end, 10);
+	/* strtoull() takes blanks and signs, too. */
+	if (*s.value < '0' || *s.value > '9' || *end || errno ||
+	    bytes > SIZE_MAX)
+		return unknown_value(prov, &s, "0 and up, in bytes");
+	prov->settings.threshold = bytes;
+	return 1;
+}
+
 int settings_read(struct provider *prov)
 {
 	struct settings *set = &prov->settings;
 
-	*set = (struct settings){ .backend = AFB_BACKEND_AUTO, .prefer = true };
+	*set = (struct settings){ .backend = AFB_BACKEND_AUTO,
+				  .prefer = true,
+				  .threshold = 4096 };
 	return read_flag(prov, "debug", "AFALGBATCH_DEBUG", &set->debug) &&
 	       read_flag(prov, "prefer", "AFALGBATCH_PREFER", &set->prefer) &&
-	       read_backend(prov);
+	       read_threshold(prov) && read_backend(prov);
 }

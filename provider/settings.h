@@ -8,6 +8,8 @@
  *   debug    AFALGBATCH_DEBUG    tell on stderr what serves; off by default
  *   prefer   AFALGBATCH_PREFER   serve fetches without a property query even if
  *                                another provider was there first; on by default
+ *   threshold AFALGBATCH_THRESHOLD  bytes of a cipher's text in one call below which
+ *                                   libcrypto serves it; 4096 by default
  *
  * On is 1, yes, on or true; off is 0, no, off or false.
  */
@@ -15,6 +17,7 @@
 #define SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "afalgbatch.h"
 
@@ -24,6 +27,7 @@ struct settings {
 	enum afb_backend backend;
 	bool debug;
 	bool prefer;
+	size_t threshold; /* bytes */
 };
 
 /*

@@ -32,6 +32,7 @@ static void expect_abc(OSSL_LIB_CTX *lib)
 static void unset_all(void)
 {
 	unsetenv("AFALGBATCH_PREFER");
+	unsetenv("AFALGBATCH_THRESHOLD");
 	unsetenv("AFALGBATCH_BACKEND");
 	unsetenv("AFALGBATCH_DEBUG");
 }
@@ -147,6 +148,22 @@ Test(config, unknown_debug_value_is_refused_by_name)
 	expect_refused(words);
 }
 
+Test(config, threshold_that_is_no_number_is_refused_by_name)
+{
+	static const char *const values[] = { "4k",  "-1",
+					      " 1",  "0x10",
+					      "1.5", "99999999999999999999" };
+	const char *words[] = { "AFALGBATCH_THRESHOLD", "threshold", NULL,
+				"bytes", NULL };
+	size_t i;
+
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		setenv("AFALGBATCH_THRESHOLD", values[i], 1);
+		words[2] = values[i];
+		expect_refused(words);
+	}
+}
+
 Test(config, refused_provider_leaves_default_usable)
 {
 	OSSL_LIB_CTX *lib = OSSL_LIB_CTX_new();
@@ -173,8 +190,8 @@ Test(config, refused_provider_leaves_default_usable)
 /* A wish that the machine cannot fulfil still gives the right digest. */
 Test(config, every_backend_name_gives_right_digests)
 {
-	static const char *const names[] = { "auto", "uring", "aio", "sync",
-					     "soft", "" };
+	static const char *const names[] = { "auto", "uring", "aio",
+					     "sync", "soft",  "" };
 	struct evp ours;
 	size_t i;
 

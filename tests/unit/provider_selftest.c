@@ -76,11 +76,50 @@ static void hmac_of_a(void)
 	evp_close(&ours);
 }
 
+static void cipher_of_a_page(void)
+{
+	struct evp ours = evp_open(OURS), theirs = evp_open(THEIRS);
+	EVP_CIPHER *a = EVP_CIPHER_fetch(ours.lib, "AES-128-CTR", NULL);
+	EVP_CIPHER *b = EVP_CIPHER_fetch(theirs.lib, "AES-128-CTR", NULL);
+	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+	unsigned char *data = test_data(8192), got[8192], want[8192];
+	int n;
+
+	cr_assert(EVP_EncryptInit_ex2(ctx, a, data, data, NULL));
+	cr_assert(EVP_EncryptUpdate(ctx, got, &n, data, 8192));
+	cr_assert(EVP_EncryptInit_ex2(ctx, b, data, data, NULL));
+	cr_assert(EVP_EncryptUpdate(ctx, want, &n, data, 8192));
+	cr_assert_eq(memcmp(got, want, 8192), 0);
+	EVP_CIPHER_CTX_free(ctx);
+	EVP_CIPHER_free(a);
+	EVP_CIPHER_free(b);
+	free(data);
+	evp_close(&ours);
+	evp_close(&theirs);
+}
+
 Test(selftest, right_answer_lets_the_kernel_serve)
 {
 	digest_of_abc();
 	expect_served(true);
 	cr_assert_eq(answers, 1);
+}
+
+Test(selftest, right_cipher_lets_the_kernel_serve)
+{
+	cipher_of_a_page();
+	expect_served(true);
+	cr_assert_eq(answers, 1);
+}
+
+/* What libcrypto does in the provider itself, no counter of libbatch's has. */
+Test(selftest, wrong_cipher_puts_libcrypto_in_the_kernels_place)
+{
+	spoil = true;
+	cipher_of_a_page();
+	if (!answers)
+		cr_skip_test("no AF_ALG, or AFALGBATCH_BACKEND=soft");
+	cr_assert_eq(messages(AFB_BACKEND_AUTO), 0);
 }
 
 Test(selftest, wrong_digest_puts_libcrypto_in_the_kernels_place)
