@@ -14,14 +14,19 @@
 /* A socket of that name, or -errno. */
 static int open_tfm(enum afb_type type, const char *name)
 {
+	static const char *const types[AFB_TYPES] = {
+		[AFB_HASH] = "hash",
+		[AFB_SKCIPHER] = "skcipher",
+		[AFB_AEAD] = "aead",
+		[AFB_RNG] = "rng",
+	};
 	struct sockaddr_alg address = { .salg_family = AF_ALG };
 	int fd, err;
 
 	if (strlen(name) >= sizeof(address.salg_name))
 		return -ENOENT;
 	strcpy((char *)address.salg_name, name);
-	strcpy((char *)address.salg_type,
-	       type == AFB_HASH ? "hash" : "skcipher");
+	strcpy((char *)address.salg_type, types[type]);
 	fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
@@ -84,11 +89,12 @@ ssize_t afalg_hash(const char *name, const void *key, size_t key_len,
 	return ret;
 }
 
-static ssize_t encrypt_once(int tfm, const void *iv, size_t iv_len,
-			    const void *text, size_t len, void *out)
+static ssize_t encrypt_once(int tfm, enum afb_type type,
+			    const struct afalg_text *text, void *out,
+			    size_t size)
 {
 	_Alignas(struct cmsghdr) unsigned char control[CONTROL_SIZE];
-	struct iovec in = { (void *)text, len };
+	struct iovec in = { (void *)text->text, text->len };
 	struct msghdr message = { .msg_iov = &in,
 				  .msg_iovlen = 1,
 				  .msg_control = control };
@@ -98,30 +104,31 @@ static ssize_t encrypt_once(int tfm, const void *iv, size_t iv_len,
 	if (op < 0)
 		return -errno;
 	control_operation(&message, AFB_ENCRYPT);
-	if (iv_len)
-		control_iv(&message, iv, iv_len);
+	if (text->iv_len)
+		control_iv(&message, text->iv, (uint32_t)text->iv_len);
+	if (type == AFB_AEAD)
+		control_aad_len(&message, (uint32_t)text->aad_len);
 	ret = sendmsg(op, &message, 0);
 	if (ret >= 0)
-		ret = recv(op, out, len, 0);
+		ret = recv(op, out, size, 0);
 	if (ret < 0)
 		ret = -errno;
 	close(op);
 	return ret;
 }
 
-ssize_t afalg_encrypt(const char *name, const void *key, size_t key_len,
-		      const void *iv, size_t iv_len, const void *text,
-		      size_t len, void *out)
+ssize_t afalg_encrypt(enum afb_type type, const char *name,
+		      const struct afalg_text *text, void *out, size_t size)
 {
-	int tfm = open_tfm(AFB_SKCIPHER, name);
+	int tfm = open_tfm(type, name);
 	ssize_t ret;
 
 	if (tfm < 0)
 		return tfm;
-	if (setsockopt(tfm, SOL_ALG, ALG_SET_KEY, key, key_len) < 0)
+	if (setsockopt(tfm, SOL_ALG, ALG_SET_KEY, text->key, text->key_len) < 0)
 		ret = -errno;
 	else
-		ret = encrypt_once(tfm, iv, iv_len, text, len, out);
+		ret = encrypt_once(tfm, type, text, out, size);
 	close(tfm);
 	return ret;
 }

@@ -26,9 +26,16 @@ bool afalg_lacks(enum afb_type type, const char *name);
 ssize_t afalg_hash(const char *name, const void *key, size_t key_len,
 		   const void *data, size_t len, void *out, size_t size);
 
-/* Encrypts one text, as long in @out. Returns its length or -errno. */
-ssize_t afalg_encrypt(const char *name, const void *key, size_t key_len,
-		      const void *iv, size_t iv_len, const void *text,
-		      size_t len, void *out);
+/*
+ * Encrypts one text, to @out; of an AEAD, the first @aad_len bytes of it are AAD, and
+ * stay in front of the result, which ends with the tag. Returns the result's length or
+ * -errno.
+ */
+struct afalg_text {
+	const void *key, *iv, *text;
+	size_t key_len, iv_len, aad_len, len;
+};
+ssize_t afalg_encrypt(enum afb_type type, const char *name,
+		      const struct afalg_text *text, void *out, size_t size);
 
 #endif

@@ -1,33 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cipher.h - the ciphers of a provider context, and a context of one of them.
- */
+/* cipher.h - a context of a cipher without authentication. */
 #ifndef CIPHER_H
 #define CIPHER_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-#include <openssl/core.h>
-
-#include "algorithms.h"
 #include "cipher_key.h"
 #include "cipher_kinds.h"
-#include "queues.h"
-#include "soft_lib.h"
-
-/* What a provider context has. */
-struct ciphers {
-	const struct afb_algorithm *rows[CIPHER_COUNT]; /* by cipher_id */
-	struct soft_lib lib;
-	_Atomic(EVP_CIPHER *) soft[CIPHER_COUNT]; /* NULL until the first use */
-	struct queues queues;
-	_Atomic(uint64_t) soft_only; /* the kernel has not, by cipher_id too */
-	_Atomic(uint64_t) told;	     /* by debug, a bit for each cipher_id */
-	OSSL_ALGORITHM algorithms[CIPHER_COUNT + 1];
-	_Atomic(OSSL_ALGORITHM *) offered; /* NULL until asked for */
-};
 
 struct cipher_ctx {
 	const struct provider *prov;
@@ -43,17 +22,9 @@ struct cipher_ctx {
 	size_t held_len;			  /* not put out yet */
 };
 
-/* Makes prov->ciphers. Returns 1, or 0 with an error raised. */
-int cipher_start(struct provider *prov);
-
-/* Frees it; no context may be left. */
-void cipher_stop(struct provider *prov);
-
-/* For OSSL_OP_CIPHER. Lives until cipher_stop(). */
-const OSSL_ALGORITHM *cipher_algorithms(const struct provider *prov);
-
-/* libcrypto's own, or NULL with an error raised. */
-EVP_CIPHER *cipher_soft(const struct provider *prov,
-			const struct cipher_kind *kind);
+/* What each does, for its row of the table. */
+#define CIPHER_FUNCTIONS(c_name, ...) \
+	extern const OSSL_DISPATCH cipher_##c_name##_functions[];
+CIPHERS(CIPHER_FUNCTIONS)
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <openssl/crypto.h>
 
-#include "cipher.h"
 #include "cipher_key.h"
+#include "ciphers.h"
 #include "debug.h"
 #include "error.h"
 #include "provider.h"

@@ -12,6 +12,8 @@
 #include <openssl/core_dispatch.h>
 #include <openssl/evp.h>
 
+#include "afalgbatch.h"
+
 /*
  * X(C name, names and OIDs, kernel's name, mode, then the bytes of key, block and
  * IV). libcrypto fetches it by the first of the names.
@@ -73,11 +75,34 @@
 	X(des_ede3_cbc, "DES-EDE3-CBC:DES3:1.2.840.113549.3.7",              \
 	  "cbc(des3_ede)", EVP_CIPH_CBC_MODE, 24, 8, 8)
 
+/* The same of AEAD, with tags of 16 bytes. */
+#define AEADS(X)                                                             \
+	X(aes_128_gcm, "AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6",   \
+	  "gcm(aes)", EVP_CIPH_GCM_MODE, 16, 1, 12)                          \
+	X(aes_192_gcm, "AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26",  \
+	  "gcm(aes)", EVP_CIPH_GCM_MODE, 24, 1, 12)                          \
+	X(aes_256_gcm, "AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46",  \
+	  "gcm(aes)", EVP_CIPH_GCM_MODE, 32, 1, 12)                          \
+	X(aria_128_gcm, "ARIA-128-GCM:1.2.410.200046.1.1.34", "gcm(aria)",   \
+	  EVP_CIPH_GCM_MODE, 16, 1, 12)                                      \
+	X(aria_192_gcm, "ARIA-192-GCM:1.2.410.200046.1.1.35", "gcm(aria)",   \
+	  EVP_CIPH_GCM_MODE, 24, 1, 12)                                      \
+	X(aria_256_gcm, "ARIA-256-GCM:1.2.410.200046.1.1.36", "gcm(aria)",   \
+	  EVP_CIPH_GCM_MODE, 32, 1, 12)                                      \
+	X(chacha20_poly1305, "ChaCha20-Poly1305",                            \
+	  "rfc7539(chacha20,poly1305)", EVP_CIPH_STREAM_CIPHER, 32, 1, 12)
+
+#define AEAD_TAG_LEN 16
+
 #define CIPHER_ID(c_name, ...) CIPHER_ID_##c_name,
-enum cipher_id { CIPHERS(CIPHER_ID) CIPHER_COUNT };
+enum cipher_id { CIPHERS(CIPHER_ID) AEADS(CIPHER_ID) CIPHER_COUNT };
+
+/* AEADs have the last of the numbers. */
+#define AEAD_FIRST CIPHER_ID_aes_128_gcm
 
 struct cipher_kind {
 	enum cipher_id id;
+	enum afb_type type; /* AFB_SKCIPHER or AFB_AEAD */
 	const char *names;  /* every name and OID, separated by ':' */
 	const char *kernel; /* as in /proc/crypto's "name" */
 	unsigned mode;	    /* EVP_CIPH_*_MODE */

@@ -16,6 +16,7 @@
 #include <openssl/params.h>
 
 #include "cipher_text.h"
+#include "ciphers.h"
 #include "error.h"
 #include "provider.h"
 

@@ -341,7 +341,7 @@ const OSSL_ALGORITHM *digest_algorithms(const struct provider *prov)
 	mine = calloc(DIGEST_COUNT + 1, sizeof(*mine));
 	if (!mine)
 		return digests->algorithms;
-	offered_of(AFB_HASH, mine, digests->algorithms);
+	offered_of(AFB_HASH, mine, digests->algorithms, DIGEST_COUNT);
 	if (atomic_compare_exchange_strong(&digests->offered, &offered, mine))
 		return mine;
 	free(mine);

@@ -25,6 +25,7 @@ const OSSL_ITEM *error_reason_strings(void *ctx)
 		{ R_IV_LENGTH, "invalid iv length" },
 		{ R_NO_INSIDE, "no digest or cipher set" },
 		{ R_NO_KEY, "no key set" },
+		{ R_NO_IV, "no IV set" },
 		{ R_NOT_RUNNING, "not initialised" },
 		{ R_STRENGTH, "more strength than there is" },
 		{ 0, NULL },

@@ -21,6 +21,7 @@ enum error_reason {
 	R_IV_LENGTH,
 	R_NO_INSIDE,
 	R_NO_KEY,
+	R_NO_IV,
 	R_NOT_RUNNING,
 	R_STRENGTH,
 };

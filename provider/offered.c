@@ -20,9 +20,12 @@
 /* /proc/crypto's line, with its name. */
 #define LISTED "name         : %s\n"
 
-static const char *const any_kernel_has[AFB_TYPES] = {
-	[AFB_HASH] = "sha256",
+#define ANY_KERNEL_HAS "sha256"
+
+/* And with ciphers at all, these. */
+static const char *const any_cipher[AFB_TYPES] = {
 	[AFB_SKCIPHER] = "cbc(aes)",
+	[AFB_AEAD] = "gcm(aes)",
 };
 
 struct text {
@@ -123,32 +126,30 @@ static bool could_make(struct lists *lists, const char *name)
 	return could_load(&lists->aliases, inner);
 }
 
-static size_t choose(enum afb_type type, OSSL_ALGORITHM *offered,
-		     const OSSL_ALGORITHM *all)
+static bool is_offered(struct lists *lists, enum afb_type type,
+		       const char *name)
 {
-	struct lists lists = { .loaded = read_text("/proc/crypto") };
-	const char *name;
-	size_t count = 0;
-
-	for (; all->algorithm_names; all++) {
-		name = all->algorithm_description;
-		if (has_line(&lists.loaded, LISTED, name) ||
-		    (could_make(&lists, name) && !afalg_lacks(type, name)))
-			offered[count++] = *all;
-	}
-	free(lists.loaded.bytes);
-	free(lists.aliases.bytes);
-	return count;
+	return has_line(&lists->loaded, LISTED, name) ||
+	       (could_make(lists, name) && !afalg_lacks(type, name));
 }
 
 size_t offered_of(enum afb_type type, OSSL_ALGORITHM *offered,
-		  const OSSL_ALGORITHM *all)
+		  const OSSL_ALGORITHM *all, size_t count)
 {
-	size_t count = 0;
+	struct lists lists = { .aliases_read = false };
+	bool any = !afalg_has(AFB_HASH, ANY_KERNEL_HAS);
+	size_t i, n = 0;
 
-	if (afalg_has(type, any_kernel_has[type]))
-		return choose(type, offered, all);
-	for (; all->algorithm_names; all++)
-		offered[count++] = *all;
-	return count;
+	/* The kernel can have the algorithms, and AF_ALG not the type. */
+	if (!any && type != AFB_HASH && afalg_lacks(type, any_cipher[type]))
+		return 0;
+	if (!any)
+		lists.loaded = read_text("/proc/crypto");
+	for (i = 0; i < count; i++)
+		if (any ||
+		    is_offered(&lists, type, all[i].algorithm_description))
+			offered[n++] = all[i];
+	free(lists.loaded.bytes);
+	free(lists.aliases.bytes);
+	return n;
 }

@@ -13,11 +13,11 @@
 #include "afalgbatch.h"
 
 /*
- * Copies from @all, whose descriptions are the kernel's names, to @offered those
- * that AF_ALG has, and returns how many. All of them where it has none of the type
- * at all: libcrypto stands in for such a kernel.
+ * Copies of the @count of @all, whose descriptions are the kernel's names, those that
+ * AF_ALG has to @offered, and returns how many. All of them where there is no AF_ALG:
+ * libcrypto stands in for such a kernel.
  */
 size_t offered_of(enum afb_type type, OSSL_ALGORITHM *offered,
-		  const OSSL_ALGORITHM *all);
+		  const OSSL_ALGORITHM *all, size_t count);
 
 #endif

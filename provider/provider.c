@@ -11,7 +11,7 @@
 #include <openssl/opensslv.h>
 #include <openssl/params.h>
 
-#include "cipher.h"
+#include "ciphers.h"
 #include "debug.h"
 #include "digest.h"
 #include "error.h"
@@ -78,7 +78,7 @@ static const OSSL_ALGORITHM *provider_query(void *ctx, int operation,
 	case OSSL_OP_DIGEST:
 		return digest_algorithms(prov);
 	case OSSL_OP_CIPHER:
-		return cipher_algorithms(prov);
+		return ciphers_algorithms(prov);
 	case OSSL_OP_MAC:
 		return mac_algorithms();
 	case OSSL_OP_RAND:
@@ -92,7 +92,7 @@ static void provider_teardown(void *ctx)
 	struct provider *prov = ctx;
 
 	mac_stop(prov);
-	cipher_stop(prov);
+	ciphers_stop(prov);
 	digest_stop(prov);
 	debug_stop(prov);
 	free(prov);
@@ -146,7 +146,7 @@ int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in,
 	debug_start(prov);
 	if (!digest_start(prov))
 		goto stop_debug;
-	if (!cipher_start(prov))
+	if (!ciphers_start(prov))
 		goto stop_digests;
 	if (!mac_start(prov))
 		goto stop_ciphers;
@@ -156,7 +156,7 @@ int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in,
 	return 1;
 
 stop_ciphers:
-	cipher_stop(prov);
+	ciphers_stop(prov);
 stop_digests:
 	digest_stop(prov);
 stop_debug:

@@ -28,7 +28,7 @@ struct provider {
 
 	struct settings settings;
 	struct digests *digests; /* digest.c */
-	struct ciphers *ciphers; /* cipher.c */
+	struct ciphers *ciphers; /* ciphers.c */
 	struct macs *macs;	 /* mac.c */
 };
 

@@ -153,7 +153,7 @@ enum afb_backend selftest_backend(const struct provider *prov,
 
 	if (prov->settings.backend == AFB_BACKEND_SOFT)
 		return AFB_BACKEND_SOFT;
-	if (alg->type == AFB_SKCIPHER)
+	if (alg->type != AFB_HASH)
 		return selftest_cipher_fails(prov, alg) ?
 			       AFB_BACKEND_SOFT :
 			       prov->settings.backend;

@@ -14,12 +14,14 @@
 #include <openssl/evp.h>
 
 #include "afalg.h"
-#include "cipher.h"
+#include "ciphers.h"
 #include "debug.h"
 #include "provider.h"
 #include "selftest_cipher.h"
 
+#define AAD_LEN 16 /* of an AEAD, in front of the text */
 #define TEXT_LEN 80
+#define RESULT_MAX (AAD_LEN + TEXT_LEN + AEAD_TAG_LEN)
 
 /* More than the algorithm table has rows; one beyond would not be tested. */
 #define ROWS 128
@@ -30,7 +32,7 @@ static atomic_uchar verdicts[ROWS];
 struct question {
 	unsigned char key[EVP_MAX_KEY_LENGTH];
 	unsigned char iv[EVP_MAX_IV_LENGTH];
-	unsigned char text[TEXT_LEN];
+	unsigned char text[AAD_LEN + TEXT_LEN];
 };
 
 /* Of no pattern that a wrong order of blocks could hide behind. */
@@ -46,26 +48,48 @@ static void ask(struct question *question)
 	}
 }
 
-static bool ask_libcrypto(const struct provider *prov,
-			  const struct afb_algorithm *alg,
-			  const struct question *question, unsigned char *out)
+static EVP_CIPHER *fetch(OSSL_LIB_CTX *lib, const struct afb_algorithm *alg)
 {
-	OSSL_LIB_CTX *lib = soft_lib_get(prov, &prov->ciphers->lib);
 	unsigned bits = 8 * alg->key_max / (alg->keys ? alg->keys : 1);
-	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-	EVP_CIPHER *cipher = NULL;
 	char name[32];
-	bool done;
-	int len;
 
 	snprintf(name, sizeof(name), alg->fetch, bits);
-	if (lib && ctx)
-		cipher = EVP_CIPHER_fetch(lib, name, NULL);
-	done = cipher &&
+	return EVP_CIPHER_fetch(lib, name, NULL);
+}
+
+/* AAD, text and tag, as the kernel gives them. */
+static bool encrypt(EVP_CIPHER_CTX *ctx, const struct question *question,
+		    size_t aad_len, unsigned char *out)
+{
+	const unsigned char *text = question->text + aad_len;
+	int n;
+
+	memcpy(out, question->text, aad_len);
+	if (aad_len &&
+	    !EVP_EncryptUpdate(ctx, NULL, &n, question->text, (int)aad_len))
+		return false;
+	out += aad_len;
+	if (!EVP_EncryptUpdate(ctx, out, &n, text, TEXT_LEN) || n != TEXT_LEN)
+		return false;
+	return !aad_len || (EVP_EncryptFinal_ex(ctx, out + TEXT_LEN, &n) &&
+			    EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG,
+						AEAD_TAG_LEN, out + TEXT_LEN));
+}
+
+static bool ask_libcrypto(const struct provider *prov,
+			  const struct afb_algorithm *alg,
+			  const struct question *question, size_t aad_len,
+			  unsigned char *out)
+{
+	OSSL_LIB_CTX *lib = soft_lib_get(prov, &prov->ciphers->lib);
+	EVP_CIPHER *cipher = lib ? fetch(lib, alg) : NULL;
+	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+	bool done;
+
+	done = cipher && ctx &&
 	       EVP_EncryptInit_ex2(ctx, cipher, question->key, question->iv,
 				   NULL) &&
-	       EVP_EncryptUpdate(ctx, out, &len, question->text, TEXT_LEN) &&
-	       len == TEXT_LEN;
+	       encrypt(ctx, question, aad_len, out);
 	EVP_CIPHER_free(cipher);
 	EVP_CIPHER_CTX_free(ctx);
 	return done;
@@ -75,16 +99,21 @@ static bool ask_libcrypto(const struct provider *prov,
 static enum verdict try_kernel(const struct provider *prov,
 			       const struct afb_algorithm *alg)
 {
-	unsigned char got[TEXT_LEN], want[TEXT_LEN];
+	unsigned char got[RESULT_MAX], want[RESULT_MAX];
+	size_t aad_len = alg->type == AFB_AEAD ? AAD_LEN : 0;
+	size_t size = aad_len ? RESULT_MAX : TEXT_LEN;
 	struct question question;
+	struct afalg_text text = { question.key,      question.iv,
+				   question.text,     alg->key_max,
+				   alg->iv_len,	      aad_len,
+				   aad_len + TEXT_LEN };
 
 	ask(&question);
-	if (afalg_encrypt(alg->kernel, question.key, alg->key_max, question.iv,
-			  alg->iv_len, question.text, TEXT_LEN,
-			  got) != TEXT_LEN ||
-	    !ask_libcrypto(prov, alg, &question, want))
+	if (afalg_encrypt(alg->type, alg->kernel, &text, got, size) !=
+		    (ssize_t)size ||
+	    !ask_libcrypto(prov, alg, &question, aad_len, want))
 		return UNTRIED;
-	return memcmp(got, want, TEXT_LEN) ? WRONG : RIGHT;
+	return memcmp(got, want, size) ? WRONG : RIGHT;
 }
 
 bool selftest_cipher_fails(const struct provider *prov,

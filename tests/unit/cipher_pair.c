@@ -28,23 +28,37 @@ void cipher_pairs_close(void)
 
 struct visit {
 	void (*call)(const char *name);
+	bool aead;
 	unsigned count;
 };
 
 static void visit(EVP_CIPHER *cipher, void *arg)
 {
+	bool aead = EVP_CIPHER_get_flags(cipher) & EVP_CIPH_FLAG_AEAD_CIPHER;
 	struct visit *all = arg;
 
+	if (aead != all->aead)
+		return;
 	all->count++;
 	all->call(EVP_CIPHER_get0_name(cipher));
 }
 
-void each_cipher(void (*call)(const char *name))
+static void each(void (*call)(const char *name), bool aead)
 {
-	struct visit all = { call, 0 };
+	struct visit all = { call, aead, 0 };
 
 	EVP_CIPHER_do_all_provided(ours.lib, visit, &all);
 	cr_assert_gt(all.count, 0);
+}
+
+void each_cipher(void (*call)(const char *name))
+{
+	each(call, false);
+}
+
+void each_aead(void (*call)(const char *name))
+{
+	each(call, true);
 }
 
 static EVP_CIPHER_CTX *context(const struct evp *evp, const char *name)
@@ -85,8 +99,7 @@ void pair_free(struct cipher_pair *pair)
 /* IVs and the place in the key stream are the same at every moment. */
 static void expect_same_state(const struct cipher_pair *pair)
 {
-	unsigned char a[EVP_MAX_IV_LENGTH] = { 0 },
-		      b[EVP_MAX_IV_LENGTH] = { 0 };
+	unsigned char a[128] = { 0 }, b[128] = { 0 };
 	size_t n = (size_t)EVP_CIPHER_CTX_get_iv_length(pair->theirs);
 
 	EVP_CIPHER_CTX_get_updated_iv(pair->ours, a, sizeof(a));
@@ -183,6 +196,52 @@ struct cipher_pair pair_dup(const struct cipher_pair *pair)
 		  error_text());
 	cr_assert(EVP_CIPHER_CTX_copy(copy.theirs, pair->theirs));
 	return copy;
+}
+
+int pair_aad(struct cipher_pair *pair, const void *data, size_t len)
+{
+	int a = 0, b = 0, got, want;
+
+	got = EVP_CipherUpdate(pair->ours, NULL, &a, data, (int)len);
+	want = EVP_CipherUpdate(pair->theirs, NULL, &b, data, (int)len);
+	cr_assert(want <= 0 || a == b);
+	return agree(pair, "AAD", got, want, 0, 0);
+}
+
+/* A ctrl of both, whose memory they may change, from the same beginning. */
+static int both(struct cipher_pair *pair, const char *call, int ctrl, int len,
+		void *memory)
+{
+	unsigned char a[64] = { 0 }, b[64] = { 0 };
+	size_t size = memory ? (size_t)len : 0;
+	int got, want;
+
+	cr_assert_leq(size, sizeof(a));
+	if (size) {
+		memcpy(a, memory, size);
+		memcpy(b, memory, size);
+	}
+	got = EVP_CIPHER_CTX_ctrl(pair->ours, ctrl, len, memory ? a : NULL);
+	want = EVP_CIPHER_CTX_ctrl(pair->theirs, ctrl, len, memory ? b : NULL);
+	cr_assert_eq(memcmp(a, b, sizeof(a)), 0, "%s: %s", pair->name, call);
+	if (size)
+		memcpy(memory, a, size);
+	return agree(pair, call, got, want, 0, 0);
+}
+
+int pair_set_tag(struct cipher_pair *pair, const void *tag, int len)
+{
+	return both(pair, "set tag", EVP_CTRL_AEAD_SET_TAG, len, (void *)tag);
+}
+
+int pair_get_tag(struct cipher_pair *pair, void *tag, int len)
+{
+	return both(pair, "get tag", EVP_CTRL_AEAD_GET_TAG, len, tag);
+}
+
+int pair_set_iv_len(struct cipher_pair *pair, int len)
+{
+	return both(pair, "set IV length", EVP_CTRL_AEAD_SET_IVLEN, len, NULL);
 }
 
 uint64_t kernel_texts(void)

@@ -21,8 +21,9 @@ struct cipher_pair {
 void cipher_pairs_open(const char *threshold);
 void cipher_pairs_close(void);
 
-/* Each cipher that ours offers, by its name; at least one. */
+/* Each that ours offers, by its name; at least one. */
 void each_cipher(void (*call)(const char *name));
+void each_aead(void (*call)(const char *name));
 
 /* With room for @room bytes of output between two calls of init. */
 struct cipher_pair pair_new(const char *name, size_t room);
@@ -36,6 +37,10 @@ int pair_update_in_place(struct cipher_pair *pair, const void *data,
 			 size_t len);
 int pair_raw(struct cipher_pair *pair, const void *data, size_t len);
 int pair_final(struct cipher_pair *pair);
+int pair_aad(struct cipher_pair *pair, const void *data, size_t len);
+int pair_set_tag(struct cipher_pair *pair, const void *tag, int len);
+int pair_get_tag(struct cipher_pair *pair, void *tag, int len);
+int pair_set_iv_len(struct cipher_pair *pair, int len);
 struct cipher_pair pair_dup(const struct cipher_pair *pair);
 
 /* Messages that the kernel has done for us so far. */
