@@ -93,7 +93,7 @@ static ssize_t encrypt_once(int tfm, enum afb_type type,
 			    const struct afalg_text *text, void *out,
 			    size_t size)
 {
-	_Alignas(struct cmsghdr) unsigned char control[CONTROL_SIZE];
+	_Alignas(struct cmsghdr) unsigned char control[CONTROL_SIZE] = { 0 };
 	struct iovec in = { (void *)text->text, text->len };
 	struct msghdr message = { .msg_iov = &in,
 				  .msg_iovlen = 1,
