@@ -6,7 +6,6 @@
  */
 #include <config.h>
 
-#include <limits.h>
 #include <string.h>
 
 #include <openssl/core_names.h>
@@ -62,13 +61,19 @@ static void *aead_newctx(const struct provider *prov, enum cipher_id id)
 	return NULL;
 }
 
+/* Is there something of a message under way that libcrypto has not had? */
+static bool lacks(const struct aead_ctx *ctx)
+{
+	return ctx->state == AEAD_TEXT || ctx->has_len;
+}
+
 /* The text that is kept stays with the one context it belongs to. */
 static void *aead_dupctx(void *vctx)
 {
 	struct aead_ctx *ctx = vctx, *copy;
 	EVP_CIPHER_CTX *soft;
 
-	if (ctx->state == AEAD_TEXT && !aead_text_settle(ctx))
+	if (lacks(ctx) && !aead_text_settle(ctx))
 		return NULL;
 	copy = bare_ctx(ctx->prov, ctx->kind);
 	if (!copy)
@@ -118,7 +123,7 @@ static int aead_set_ctx_params(void *vctx, const OSSL_PARAM params[])
 
 	if (!params)
 		return 1;
-	if (ctx->state == AEAD_TEXT && !aead_text_settle(ctx))
+	if (lacks(ctx) && !aead_text_settle(ctx))
 		return 0;
 	if (!EVP_CIPHER_CTX_set_params(ctx->soft, params))
 		return 0;
@@ -157,23 +162,19 @@ static int aead_get_ctx_params(void *vctx, OSSL_PARAM params[])
 
 /* ---- Messages ----------------------------------------------------------- */
 
-static int take_key(struct aead_ctx *ctx, const unsigned char *bytes)
+/* Takes the IV as the kernel does; false if that has none of this length. */
+static bool take_iv(struct aead_ctx *ctx, const unsigned char *iv, size_t len)
 {
-	if (ctx->key && cipher_key_is(ctx->key, bytes))
-		return 1;
-	cipher_key_put(ctx->key);
-	ctx->key = cipher_key_new(ctx->prov, ctx->kind, bytes);
-	return !!ctx->key;
-}
+	bool ccm = ctx->kind->mode == EVP_CIPH_CCM_MODE;
 
-static int check_key(const struct aead_ctx *ctx, const void *key, size_t len)
-{
-	if (!key || len == ctx->kind->key_len)
-		return 1;
-	error_raise(ctx->prov, R_KEY_LENGTH,
-		    "init %s: key of %zu bytes, not %u", ctx->kind->kernel, len,
-		    ctx->kind->key_len);
-	return 0;
+	if (ccm ? len < 7 || len > 13 : len != 12)
+		return false;
+	memset(ctx->iv, 0, sizeof(ctx->iv));
+	if (ccm)
+		ctx->iv[0] = (unsigned char)(14 - len);
+	memcpy(ctx->iv + ccm, iv, len);
+	ctx->iv_len = ccm ? 16 : 12;
+	return true;
 }
 
 /* Where the message stands after an init with these. */
@@ -181,32 +182,36 @@ static void begin(struct aead_ctx *ctx, bool new_key, const unsigned char *iv,
 		  size_t iv_len)
 {
 	if (iv) {
-		ctx->state = AEAD_SOFT;
+		ctx->state = take_iv(ctx, iv, iv_len) ? AEAD_FRESH : AEAD_SOFT;
 		ctx->aad_len = 0;
-		if (iv_len != AEAD_IV_LEN)
-			return;
-		memmove(ctx->iv, iv, AEAD_IV_LEN);
-		ctx->state = AEAD_FRESH;
 	} else if (new_key && ctx->state == AEAD_FRESH && ctx->aad_len) {
 		ctx->state = AEAD_SOFT;
 	}
+}
+
+/* The message under way, for another that begins. */
+static void abandon(struct aead_ctx *ctx)
+{
+	if (ctx->state == AEAD_TEXT) {
+		aead_text_forget(ctx);
+		ctx->state = AEAD_SOFT;
+	}
+	ctx->has_len = false;
 }
 
 static int init(struct aead_ctx *ctx, const unsigned char *key, size_t key_len,
 		const unsigned char *iv, size_t iv_len,
 		const OSSL_PARAM params[], bool encrypt)
 {
-	if (!check_key(ctx, key, key_len))
+	if (!ciphers_check_key(ctx->prov, ctx->kind, key, key_len))
 		return 0;
-	if (iv && ctx->state == AEAD_TEXT) {
-		aead_text_forget(ctx);
-		ctx->state = AEAD_SOFT;
-	}
-	if (ctx->state == AEAD_TEXT && !aead_text_settle(ctx))
+	if (iv)
+		abandon(ctx);
+	if (lacks(ctx) && !aead_text_settle(ctx))
 		return 0;
 	if (!EVP_CipherInit_ex2(ctx->soft, NULL, key, iv, encrypt, params))
 		return 0;
-	if (key && !take_key(ctx, key))
+	if (key && !cipher_key_change(&ctx->key, ctx->prov, ctx->kind, key))
 		return 0;
 	ctx->encrypt = encrypt;
 	begin(ctx, key, iv, iv_len);
@@ -228,24 +233,13 @@ static int aead_dinit(void *ctx, const unsigned char *key, size_t key_len,
 	return init(ctx, key, key_len, iv, iv_len, params, false);
 }
 
-/* Lengths come from EVP's int. */
-static int fits(const struct aead_ctx *ctx, size_t len, size_t size)
-{
-	if (len <= size && len <= INT_MAX)
-		return 1;
-	error_raise(ctx->prov, R_OUTPUT_TOO_SMALL,
-		    "update %s: %zu bytes to %zu", ctx->kind->kernel, len,
-		    size);
-	return 0;
-}
-
 static int aead_update(void *vctx, unsigned char *out, size_t *out_len,
 		       size_t size, const unsigned char *in, size_t len)
 {
 	struct aead_ctx *ctx = vctx;
 	int n = 0;
 
-	if (!fits(ctx, len, size) ||
+	if (!ciphers_check_room(ctx->prov, ctx->kind, len, size) ||
 	    !aead_text_update(ctx, out, &n, in, (int)len))
 		return 0;
 	*out_len = (size_t)n;
@@ -268,12 +262,12 @@ static int aead_final(void *vctx, unsigned char *out, size_t *out_len,
 	if (ctx->state == AEAD_TEXT) {
 		aead_text_forget(ctx);
 		ctx->state = AEAD_ENDED;
+		ctx->has_len = false;
 		ctx->has_tag &= !ctx->encrypt;
 		*out_len = 0;
 		return 1;
 	}
-	ctx->state = AEAD_SOFT;
-	if (!EVP_CipherFinal_ex(ctx->soft, out, &n))
+	if (!aead_text_settle(ctx) || !EVP_CipherFinal_ex(ctx->soft, out, &n))
 		return 0;
 	*out_len = (size_t)n;
 	return 1;
@@ -286,7 +280,8 @@ static int aead_cipher(void *vctx, unsigned char *out, size_t *out_len,
 	struct aead_ctx *ctx = vctx;
 	int n;
 
-	if (!fits(ctx, len, size) || !aead_text_settle(ctx))
+	if (!ciphers_check_room(ctx->prov, ctx->kind, len, size) ||
+	    !aead_text_settle(ctx))
 		return 0;
 	if (ctx->state == AEAD_ENDED) {
 		error_raise(ctx->prov, R_NO_IV, "%s: no IV since final",
@@ -300,41 +295,5 @@ static int aead_cipher(void *vctx, unsigned char *out, size_t *out_len,
 
 /* ---- Functions ---------------------------------------------------------- */
 
-/* These functions are not told which cipher they are for: each has its own. */
-#define FUNCTIONS(c_name, ...)                                               \
-	static void *c_name##_newctx(void *provctx)                          \
-	{                                                                    \
-		return aead_newctx(provctx, CIPHER_ID_##c_name);             \
-	}                                                                    \
-	static int c_name##_get_params(OSSL_PARAM params[])                  \
-	{                                                                    \
-		return ciphers_get_params(params, CIPHER_ID_##c_name);       \
-	}                                                                    \
-	static const OSSL_PARAM *c_name##_gettable_ctx(void *c, void *p)     \
-	{                                                                    \
-		(void)c;                                                     \
-		return ciphers_gettable_ctx(p, CIPHER_ID_##c_name);          \
-	}                                                                    \
-	static const OSSL_PARAM *c_name##_settable_ctx(void *c, void *p)     \
-	{                                                                    \
-		(void)c;                                                     \
-		return ciphers_settable_ctx(p, CIPHER_ID_##c_name);          \
-	}                                                                    \
-	const OSSL_DISPATCH aead_##c_name##_functions[] = {                  \
-		CIPHER_DISPATCH(NEWCTX, c_name##_newctx),                    \
-		CIPHER_DISPATCH(FREECTX, aead_freectx),                      \
-		CIPHER_DISPATCH(DUPCTX, aead_dupctx),                        \
-		CIPHER_DISPATCH(ENCRYPT_INIT, aead_einit),                   \
-		CIPHER_DISPATCH(DECRYPT_INIT, aead_dinit),                   \
-		CIPHER_DISPATCH(UPDATE, aead_update),                        \
-		CIPHER_DISPATCH(FINAL, aead_final),                          \
-		CIPHER_DISPATCH(CIPHER, aead_cipher),                        \
-		CIPHER_DISPATCH(GET_PARAMS, c_name##_get_params),            \
-		CIPHER_DISPATCH(GETTABLE_PARAMS, ciphers_gettable_params),   \
-		CIPHER_DISPATCH(GET_CTX_PARAMS, aead_get_ctx_params),        \
-		CIPHER_DISPATCH(GETTABLE_CTX_PARAMS, c_name##_gettable_ctx), \
-		CIPHER_DISPATCH(SET_CTX_PARAMS, aead_set_ctx_params),        \
-		CIPHER_DISPATCH(SETTABLE_CTX_PARAMS, c_name##_settable_ctx), \
-		{ 0, NULL },                                                 \
-	};
+#define FUNCTIONS(c_name, ...) CIPHERS_FUNCTIONS(aead, c_name)
 AEADS(FUNCTIONS)

@@ -8,7 +8,8 @@
 #include "cipher_key.h"
 #include "cipher_kinds.h"
 
-#define AEAD_IV_LEN 12
+/* As the kernel takes it: 12 bytes, or a nonce of 7 to 13 in RFC 3610's form. */
+#define AEAD_IV_MAX 16
 
 /* Of a message with more AAD, libcrypto does the text. */
 #define AEAD_AAD_MAX 256
@@ -29,10 +30,13 @@ struct aead_ctx {
 	bool encrypt;
 	bool has_tag; /* for decryption, a whole one */
 	bool streams; /* texts come in several updates: leave them to libcrypto */
-	unsigned char iv[AEAD_IV_LEN];
+	unsigned char iv[AEAD_IV_MAX];
+	unsigned iv_len;
 	unsigned char tag[AEAD_TAG_LEN];
 	unsigned char aad[AEAD_AAD_MAX];
 	size_t aad_len;
+	bool has_len; /* CCM: said of the text, and libcrypto knows it not yet, */
+	int len;      /* nor the AAD */
 	unsigned char *text;
 	size_t text_len, text_size;
 };

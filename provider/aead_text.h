@@ -13,8 +13,8 @@ int aead_text_update(struct aead_ctx *ctx, unsigned char *out, int *out_len,
 		     const unsigned char *in, int len);
 
 /*
- * Gives libcrypto what the kernel has done of a message, so that it can go on with
- * it. Returns 1, or 0 with an error raised.
+ * Gives libcrypto what it lacks of a message, so that it can go on with it. Returns 1,
+ * or 0 with an error raised.
  */
 int aead_text_settle(struct aead_ctx *ctx);
 

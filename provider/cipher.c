@@ -6,7 +6,6 @@
  */
 #include <config.h>
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,34 +81,16 @@ static void *cipher_dupctx(void *vctx)
 
 /* ---- Messages ----------------------------------------------------------- */
 
-static int check_lengths(const struct cipher_ctx *ctx, const void *key,
-			 size_t key_len, const void *iv, size_t iv_len)
+/* ECB's is passed over, as by the default provider. */
+static int check_iv(const struct cipher_ctx *ctx, const void *iv, size_t len)
 {
 	const struct cipher_kind *kind = ctx->kind;
 
-	if (key && key_len != kind->key_len) {
-		error_raise(ctx->prov, R_KEY_LENGTH,
-			    "init %s: key of %zu bytes, not %u", kind->kernel,
-			    key_len, kind->key_len);
-		return 0;
-	}
-	/* ECB's is passed over, as by the default provider. */
-	if (iv && kind->iv_len && iv_len != kind->iv_len) {
-		error_raise(ctx->prov, R_IV_LENGTH,
-			    "init %s: IV of %zu bytes, not %u", kind->kernel,
-			    iv_len, kind->iv_len);
-		return 0;
-	}
-	return 1;
-}
-
-static int take_key(struct cipher_ctx *ctx, const unsigned char *bytes)
-{
-	if (ctx->key && cipher_key_is(ctx->key, bytes))
+	if (!iv || !kind->iv_len || len == kind->iv_len)
 		return 1;
-	cipher_key_put(ctx->key);
-	ctx->key = cipher_key_new(ctx->prov, ctx->kind, bytes);
-	return !!ctx->key;
+	error_raise(ctx->prov, R_IV_LENGTH, "init %s: IV of %zu bytes, not %u",
+		    kind->kernel, len, kind->iv_len);
+	return 0;
 }
 
 /*
@@ -148,13 +129,14 @@ static int init(struct cipher_ctx *ctx, const unsigned char *key,
 		size_t key_len, const unsigned char *iv, size_t iv_len,
 		const OSSL_PARAM params[], bool encrypt)
 {
-	if (!check_lengths(ctx, key, key_len, iv, iv_len))
+	if (!ciphers_check_key(ctx->prov, ctx->kind, key, key_len) ||
+	    !check_iv(ctx, iv, iv_len))
 		return 0;
 	iv = iv_to_begin(ctx, iv);
 	if (!EVP_CipherInit_ex2(ctx->soft, NULL, key, iv, encrypt, params))
 		return 0;
 	turn(ctx, encrypt);
-	if (key && !take_key(ctx, key))
+	if (key && !cipher_key_change(&ctx->key, ctx->prov, ctx->kind, key))
 		return 0;
 	if (iv) {
 		memmove(ctx->iv, iv, ctx->kind->iv_len);
@@ -180,24 +162,13 @@ static int cipher_dinit(void *ctx, const unsigned char *key, size_t key_len,
 	return init(ctx, key, key_len, iv, iv_len, params, false);
 }
 
-/* Lengths come from EVP's int. */
-static int fits(const struct cipher_ctx *ctx, size_t len, size_t size)
-{
-	if (len <= size && len <= INT_MAX)
-		return 1;
-	error_raise(ctx->prov, R_OUTPUT_TOO_SMALL,
-		    "update %s: %zu bytes to %zu", ctx->kind->kernel, len,
-		    size);
-	return 0;
-}
-
 static int cipher_update(void *vctx, unsigned char *out, size_t *out_len,
 			 size_t size, const unsigned char *in, size_t len)
 {
 	struct cipher_ctx *ctx = vctx;
 	int n = 0;
 
-	if (!fits(ctx, len, size) ||
+	if (!ciphers_check_room(ctx->prov, ctx->kind, len, size) ||
 	    !cipher_text_update(ctx, out, &n, in, (int)len))
 		return 0;
 	*out_len = (size_t)n;
@@ -224,7 +195,7 @@ static int cipher_cipher(void *vctx, unsigned char *out, size_t *out_len,
 	struct cipher_ctx *ctx = vctx;
 	int n = 0;
 
-	if (!fits(ctx, len, size) ||
+	if (!ciphers_check_room(ctx->prov, ctx->kind, len, size) ||
 	    !cipher_text_raw(ctx, out, &n, in, (int)len))
 		return 0;
 	*out_len = (size_t)n;
@@ -262,41 +233,5 @@ static int cipher_set_ctx_params(void *vctx, const OSSL_PARAM params[])
 
 /* ---- Functions ---------------------------------------------------------- */
 
-/* These functions are not told which cipher they are for: each has its own. */
-#define FUNCTIONS(c_name, ...)                                               \
-	static void *c_name##_newctx(void *provctx)                          \
-	{                                                                    \
-		return cipher_newctx(provctx, CIPHER_ID_##c_name);           \
-	}                                                                    \
-	static int c_name##_get_params(OSSL_PARAM params[])                  \
-	{                                                                    \
-		return ciphers_get_params(params, CIPHER_ID_##c_name);       \
-	}                                                                    \
-	static const OSSL_PARAM *c_name##_gettable_ctx(void *c, void *p)     \
-	{                                                                    \
-		(void)c;                                                     \
-		return ciphers_gettable_ctx(p, CIPHER_ID_##c_name);          \
-	}                                                                    \
-	static const OSSL_PARAM *c_name##_settable_ctx(void *c, void *p)     \
-	{                                                                    \
-		(void)c;                                                     \
-		return ciphers_settable_ctx(p, CIPHER_ID_##c_name);          \
-	}                                                                    \
-	const OSSL_DISPATCH cipher_##c_name##_functions[] = {                \
-		CIPHER_DISPATCH(NEWCTX, c_name##_newctx),                    \
-		CIPHER_DISPATCH(FREECTX, cipher_freectx),                    \
-		CIPHER_DISPATCH(DUPCTX, cipher_dupctx),                      \
-		CIPHER_DISPATCH(ENCRYPT_INIT, cipher_einit),                 \
-		CIPHER_DISPATCH(DECRYPT_INIT, cipher_dinit),                 \
-		CIPHER_DISPATCH(UPDATE, cipher_update),                      \
-		CIPHER_DISPATCH(FINAL, cipher_final),                        \
-		CIPHER_DISPATCH(CIPHER, cipher_cipher),                      \
-		CIPHER_DISPATCH(GET_PARAMS, c_name##_get_params),            \
-		CIPHER_DISPATCH(GETTABLE_PARAMS, ciphers_gettable_params),   \
-		CIPHER_DISPATCH(GET_CTX_PARAMS, cipher_get_ctx_params),      \
-		CIPHER_DISPATCH(GETTABLE_CTX_PARAMS, c_name##_gettable_ctx), \
-		CIPHER_DISPATCH(SET_CTX_PARAMS, cipher_set_ctx_params),      \
-		CIPHER_DISPATCH(SETTABLE_CTX_PARAMS, c_name##_settable_ctx), \
-		{ 0, NULL },                                                 \
-	};
+#define FUNCTIONS(c_name, ...) CIPHERS_FUNCTIONS(cipher, c_name)
 CIPHERS(FUNCTIONS)

@@ -12,7 +12,7 @@
 #include "error.h"
 #include "provider.h"
 
-struct cipher_key *cipher_key_new(const struct provider *prov,
+static struct cipher_key *new_key(const struct provider *prov,
 				  const struct cipher_kind *kind,
 				  const unsigned char *bytes)
 {
@@ -46,9 +46,20 @@ void cipher_key_put(struct cipher_key *key)
 	OPENSSL_clear_free(key, sizeof(*key));
 }
 
-int cipher_key_is(const struct cipher_key *key, const unsigned char *bytes)
+static bool is_same(const struct cipher_key *key, const unsigned char *bytes)
 {
 	return !CRYPTO_memcmp(key->bytes, bytes, key->kind->key_len);
+}
+
+int cipher_key_change(struct cipher_key **key, const struct provider *prov,
+		      const struct cipher_kind *kind,
+		      const unsigned char *bytes)
+{
+	if (*key && is_same(*key, bytes))
+		return 1;
+	cipher_key_put(*key);
+	*key = new_key(prov, kind, bytes);
+	return !!*key;
 }
 
 /* The session of a cipher's first key speaks for those that follow. */

@@ -20,18 +20,19 @@ struct cipher_key {
 	unsigned char bytes[EVP_MAX_KEY_LENGTH];
 };
 
-/* A new key with one user, or NULL with an error raised. */
-struct cipher_key *cipher_key_new(const struct provider *prov,
-				  const struct cipher_kind *kind,
-				  const unsigned char *bytes);
+/*
+ * Makes *key the one of these bytes, as many as the kind's key has: the key it is if
+ * it has them, else a new one in its place. *key NULL: none so far. Returns 1, or 0
+ * with an error raised and *key NULL.
+ */
+int cipher_key_change(struct cipher_key **key, const struct provider *prov,
+		      const struct cipher_kind *kind,
+		      const unsigned char *bytes);
 
 struct cipher_key *cipher_key_get(struct cipher_key *key);
 
 /* The last user's wipes it. NULL is allowed. */
 void cipher_key_put(struct cipher_key *key);
-
-/* Whether it is these bytes, as many as the kind's key has. */
-int cipher_key_is(const struct cipher_key *key, const unsigned char *bytes);
 
 /* The session, or NULL where libcrypto has to do. Any thread. */
 struct afb_session *cipher_key_session(struct cipher_key *key);

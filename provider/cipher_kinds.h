@@ -89,6 +89,18 @@
 	  EVP_CIPH_GCM_MODE, 24, 1, 12)                                      \
 	X(aria_256_gcm, "ARIA-256-GCM:1.2.410.200046.1.1.36", "gcm(aria)",   \
 	  EVP_CIPH_GCM_MODE, 32, 1, 12)                                      \
+	X(aes_128_ccm, "AES-128-CCM:id-aes128-CCM:2.16.840.1.101.3.4.1.7",   \
+	  "ccm(aes)", EVP_CIPH_CCM_MODE, 16, 1, 12)                          \
+	X(aes_192_ccm, "AES-192-CCM:id-aes192-CCM:2.16.840.1.101.3.4.1.27",  \
+	  "ccm(aes)", EVP_CIPH_CCM_MODE, 24, 1, 12)                          \
+	X(aes_256_ccm, "AES-256-CCM:id-aes256-CCM:2.16.840.1.101.3.4.1.47",  \
+	  "ccm(aes)", EVP_CIPH_CCM_MODE, 32, 1, 12)                          \
+	X(aria_128_ccm, "ARIA-128-CCM:1.2.410.200046.1.1.37", "ccm(aria)",   \
+	  EVP_CIPH_CCM_MODE, 16, 1, 12)                                      \
+	X(aria_192_ccm, "ARIA-192-CCM:1.2.410.200046.1.1.38", "ccm(aria)",   \
+	  EVP_CIPH_CCM_MODE, 24, 1, 12)                                      \
+	X(aria_256_ccm, "ARIA-256-CCM:1.2.410.200046.1.1.39", "ccm(aria)",   \
+	  EVP_CIPH_CCM_MODE, 32, 1, 12)                                      \
 	X(chacha20_poly1305, "ChaCha20-Poly1305",                            \
 	  "rfc7539(chacha20,poly1305)", EVP_CIPH_STREAM_CIPHER, 32, 1, 12)
 

@@ -66,13 +66,6 @@ static size_t kept_back(const struct cipher_ctx *ctx)
 	return padding ? 1 : 0;
 }
 
-/* Overlapping, and not the same. */
-static bool is_askew(const unsigned char *out, const unsigned char *in,
-		     size_t len)
-{
-	return out != in && out < in + len && in < out + len;
-}
-
 /* NULL where libcrypto does such a text. */
 static struct afb_session *session_for(const struct cipher_ctx *ctx, size_t len)
 {
@@ -144,7 +137,7 @@ static int update_blocks(struct cipher_ctx *ctx, unsigned char *out,
 
 	text -= text % size;
 	if (!session || (held ? out < in + len && in < out + text :
-				is_askew(out, in, text)))
+				ciphers_askew(out, in, text)))
 		return soft_update(ctx, out, out_len, in, len);
 	memcpy(first, ctx->held + size - held, held);
 	pieces[0] = (struct iovec){ first, held };
@@ -171,7 +164,7 @@ static int update_stream(struct cipher_ctx *ctx, unsigned char *out,
 
 	session = (size_t)len > first ? session_for(ctx, (size_t)len - first) :
 					NULL;
-	if (!session || is_askew(out, in, (size_t)len))
+	if (!session || ciphers_askew(out, in, (size_t)len))
 		return soft_update(ctx, out, out_len, in, len);
 	text = ((size_t)len - first) / size * size;
 	if (first && !soft_update(ctx, out, &n, in, (int)first))
@@ -196,7 +189,7 @@ static int update_unit(struct cipher_ctx *ctx, unsigned char *out, int *out_len,
 
 	if (ctx->has_iv && (size_t)len <= AFB_CIPHER_MAX)
 		session = session_for(ctx, (size_t)len);
-	if (!session || is_askew(out, in, (size_t)len))
+	if (!session || ciphers_askew(out, in, (size_t)len))
 		return soft_update(ctx, out, out_len, in, len);
 	*out_len = len;
 	return run(ctx, session, pieces, out, (size_t)len, ctx->iv);
@@ -230,7 +223,7 @@ int cipher_text_raw(struct cipher_ctx *ctx, unsigned char *out, int *out_len,
 				  (size_t)len % size == 0 ?
 			  session_for(ctx, (size_t)len) :
 			  NULL;
-	if (session && !is_askew(out, in, (size_t)len)) {
+	if (session && !ciphers_askew(out, in, (size_t)len)) {
 		*out_len = len;
 		return run_blocks(ctx, session, pieces, out, (size_t)len);
 	}

@@ -5,6 +5,7 @@
  */
 #include <config.h>
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,35 @@ const OSSL_PARAM *ciphers_settable_ctx(void *provctx, enum cipher_id id)
 	EVP_CIPHER *soft = ciphers_soft(provctx, &cipher_kinds[id]);
 
 	return soft ? EVP_CIPHER_settable_ctx_params(soft) : NULL;
+}
+
+/* ---- What init and update check ----------------------------------------- */
+
+int ciphers_check_key(const struct provider *prov,
+		      const struct cipher_kind *kind, const void *key,
+		      size_t len)
+{
+	if (!key || len == kind->key_len)
+		return 1;
+	error_raise(prov, R_KEY_LENGTH, "init %s: key of %zu bytes, not %u",
+		    kind->kernel, len, kind->key_len);
+	return 0;
+}
+
+int ciphers_check_room(const struct provider *prov,
+		       const struct cipher_kind *kind, size_t len, size_t size)
+{
+	if (len <= size && len <= INT_MAX)
+		return 1;
+	error_raise(prov, R_OUTPUT_TOO_SMALL, "update %s: %zu bytes to %zu",
+		    kind->kernel, len, size);
+	return 0;
+}
+
+bool ciphers_askew(const unsigned char *out, const unsigned char *in,
+		   size_t len)
+{
+	return out != in && out < in + len && in < out + len;
 }
 
 /* ---- A provider context's ----------------------------------------------- */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * provider.c - the module's one exported function, and what the core asks of a
- * provider as a whole: its parameters, its algorithms, its end.
+ * provider as a whole: its algorithms and its end.
  */
 #include <config.h>
 
 #include <stdlib.h>
-
-#include <openssl/core_names.h>
-#include <openssl/opensslv.h>
-#include <openssl/params.h>
 
 #include "ciphers.h"
 #include "debug.h"
@@ -18,44 +14,7 @@
 #include "mac.h"
 #include "provider.h"
 #include "seed.h"
-
-static const OSSL_PARAM *provider_gettable_params(void *ctx)
-{
-	static const OSSL_PARAM gettable[] = {
-		OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, NULL, 0),
-		OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, NULL, 0),
-		OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, NULL, 0),
-		OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, NULL),
-		OSSL_PARAM_END,
-	};
-
-	(void)ctx;
-	return gettable;
-}
-
-static int provider_get_params(void *ctx, OSSL_PARAM params[])
-{
-	static const struct {
-		const char *key;
-		const char *text;
-	} texts[] = {
-		{ OSSL_PROV_PARAM_NAME, PROVIDER_NAME },
-		{ OSSL_PROV_PARAM_VERSION, PACKAGE_VERSION },
-		{ OSSL_PROV_PARAM_BUILDINFO,
-		  PACKAGE_VERSION " for OpenSSL " OPENSSL_VERSION_STR },
-	};
-	OSSL_PARAM *p;
-	size_t i;
-
-	(void)ctx;
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		p = OSSL_PARAM_locate(params, texts[i].key);
-		if (p && !OSSL_PARAM_set_utf8_ptr(p, texts[i].text))
-			return 0;
-	}
-	p = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
-	return !p || OSSL_PARAM_set_int(p, 1);
-}
+#include "status.h"
 
 /*
  * Without a property query, a fetch takes whichever provider's methods were put
@@ -100,9 +59,8 @@ static void provider_teardown(void *ctx)
 
 static const OSSL_DISPATCH provider_functions[] = {
 	{ OSSL_FUNC_PROVIDER_TEARDOWN, (void (*)(void))provider_teardown },
-	{ OSSL_FUNC_PROVIDER_GETTABLE_PARAMS,
-	  (void (*)(void))provider_gettable_params },
-	{ OSSL_FUNC_PROVIDER_GET_PARAMS, (void (*)(void))provider_get_params },
+	{ OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, (void (*)(void))status_gettable },
+	{ OSSL_FUNC_PROVIDER_GET_PARAMS, (void (*)(void))status_get },
 	{ OSSL_FUNC_PROVIDER_QUERY_OPERATION, (void (*)(void))provider_query },
 	{ OSSL_FUNC_PROVIDER_GET_REASON_STRINGS,
 	  (void (*)(void))error_reason_strings },

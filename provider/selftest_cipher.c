@@ -21,6 +21,7 @@
 
 #define AAD_LEN 16 /* of an AEAD, in front of the text */
 #define TEXT_LEN 80
+#define CCM_NONCE_LEN 13
 #define RESULT_MAX (AAD_LEN + TEXT_LEN + AEAD_TAG_LEN)
 
 /* More than the algorithm table has rows; one beyond would not be tested. */
@@ -36,7 +37,7 @@ struct question {
 };
 
 /* Of no pattern that a wrong order of blocks could hide behind. */
-static void ask(struct question *question)
+static void ask(struct question *question, const struct afb_algorithm *alg)
 {
 	unsigned char *bytes = (unsigned char *)question;
 	unsigned state = 1;
@@ -46,6 +47,9 @@ static void ask(struct question *question)
 		state = state * 1664525 + 1013904223;
 		bytes[i] = (unsigned char)(state >> 24);
 	}
+	/* RFC 3610's form, for a nonce of 13 bytes. */
+	if (alg->form == AFB_FORM_CCM)
+		question->iv[0] = 14 - CCM_NONCE_LEN;
 }
 
 static EVP_CIPHER *fetch(OSSL_LIB_CTX *lib, const struct afb_algorithm *alg)
@@ -55,6 +59,25 @@ static EVP_CIPHER *fetch(OSSL_LIB_CTX *lib, const struct afb_algorithm *alg)
 
 	snprintf(name, sizeof(name), alg->fetch, bits);
 	return EVP_CIPHER_fetch(lib, name, NULL);
+}
+
+static bool begin(EVP_CIPHER_CTX *ctx, EVP_CIPHER *cipher,
+		  const struct afb_algorithm *alg,
+		  const struct question *question)
+{
+	int n;
+
+	if (alg->form != AFB_FORM_CCM)
+		return EVP_EncryptInit_ex2(ctx, cipher, question->key,
+					   question->iv, NULL);
+	return EVP_EncryptInit_ex2(ctx, cipher, NULL, NULL, NULL) &&
+	       EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_IVLEN, CCM_NONCE_LEN,
+				   NULL) > 0 &&
+	       EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AEAD_TAG_LEN,
+				   NULL) > 0 &&
+	       EVP_EncryptInit_ex2(ctx, NULL, question->key, question->iv + 1,
+				   NULL) &&
+	       EVP_EncryptUpdate(ctx, NULL, &n, NULL, TEXT_LEN);
 }
 
 /* AAD, text and tag, as the kernel gives them. */
@@ -86,9 +109,7 @@ static bool ask_libcrypto(const struct provider *prov,
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
 	bool done;
 
-	done = cipher && ctx &&
-	       EVP_EncryptInit_ex2(ctx, cipher, question->key, question->iv,
-				   NULL) &&
+	done = cipher && ctx && begin(ctx, cipher, alg, question) &&
 	       encrypt(ctx, question, aad_len, out);
 	EVP_CIPHER_free(cipher);
 	EVP_CIPHER_CTX_free(ctx);
@@ -108,7 +129,7 @@ static enum verdict try_kernel(const struct provider *prov,
 				   alg->iv_len,	      aad_len,
 				   aad_len + TEXT_LEN };
 
-	ask(&question);
+	ask(&question, alg);
 	if (afalg_encrypt(alg->type, alg->kernel, &text, got, size) !=
 		    (ssize_t)size ||
 	    !ask_libcrypto(prov, alg, &question, aad_len, want))

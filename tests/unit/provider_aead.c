@@ -55,59 +55,95 @@ static const size_t lengths[] = { 0,	  1,	  15,	 63,	64,
 				  100,	  4096,	  65535, 65536, 65537,
 				  131040, 131072, 200000 };
 
+static bool is_ccm(const struct cipher_pair *pair)
+{
+	return strstr(pair->name, "CCM");
+}
+
+/* Begins a message; CCM's lengths have to be said before. */
+static void start(struct cipher_pair *pair, int enc, const void *tag)
+{
+	if (is_ccm(pair)) {
+		cr_assert_eq(pair_init(pair, NULL, NULL, enc), 1);
+		cr_assert_eq(pair_set_iv_len(pair, 12), 1);
+		cr_assert_eq(pair_set_tag(pair, tag, TAG), 1);
+	}
+	cr_assert_eq(pair_init(pair, key, iv, enc), 1);
+	if (tag && !is_ccm(pair))
+		cr_assert_eq(pair_set_tag(pair, tag, TAG), 1);
+}
+
+static void feed_aad(struct cipher_pair *pair, size_t aad_len, size_t len)
+{
+	if (!aad_len)
+		return;
+	if (is_ccm(pair))
+		cr_assert_eq(pair_aad(pair, NULL, len), 1);
+	cr_assert_eq(pair_aad(pair, data + 7, aad_len), 1);
+}
+
 /* ---- Messages ----------------------------------------------------------- */
 
 static void seal(struct cipher_pair *pair, size_t aad_len, size_t len,
 		 unsigned char *tag)
 {
-	cr_assert_eq(pair_init(pair, key, iv, 1), 1);
-	if (aad_len)
-		cr_assert_eq(pair_aad(pair, data + 7, aad_len), 1);
+	start(pair, 1, NULL);
+	feed_aad(pair, aad_len, len);
 	cr_assert_eq(pair_update(pair, data, len), 1);
 	cr_assert_eq(pair_final(pair), 1);
 	cr_assert_eq(pair_get_tag(pair, tag, TAG), 1);
 }
 
-/* Opens what seal() has made; the tag is known before the text, or after. */
-static int unseal(struct cipher_pair *pair, size_t aad_len, const void *sealed,
-		  size_t len, const unsigned char *tag, bool before)
+/* Opens what seal() has made, with the tag known before the text. */
+static bool unseal(struct cipher_pair *pair, size_t aad_len, const void *sealed,
+		   size_t len, const unsigned char *tag)
 {
-	cr_assert_eq(pair_init(pair, key, iv, 0), 1);
-	if (before)
-		cr_assert_eq(pair_set_tag(pair, tag, TAG), 1);
-	if (aad_len)
-		cr_assert_eq(pair_aad(pair, data + 7, aad_len), 1);
-	pair_update(pair, sealed, len);
-	if (!before)
-		cr_assert_eq(pair_set_tag(pair, tag, TAG), 1);
-	return pair_final(pair);
+	bool fine;
+
+	start(pair, 0, tag);
+	feed_aad(pair, aad_len, len);
+	fine = pair_update(pair, sealed, len) > 0;
+	/* CCM has refused a wrong tag by now. */
+	return pair_final(pair) > 0 && fine;
+}
+
+/* The same, and the tag comes after the text, as it cannot with CCM. */
+static bool unseal_late(struct cipher_pair *pair, size_t aad_len,
+			const void *sealed, size_t len,
+			const unsigned char *tag)
+{
+	start(pair, 0, NULL);
+	feed_aad(pair, aad_len, len);
+	cr_assert_eq(pair_update(pair, sealed, len), 1);
+	cr_assert_eq(pair_set_tag(pair, tag, TAG), 1);
+	return pair_final(pair) > 0;
 }
 
 static void whole_messages(const char *name)
 {
-	struct cipher_pair pair = pair_new(name, SIZE);
+	bool ccm = strstr(name, "CCM");
+	struct cipher_pair pair;
 	unsigned char *sealed = malloc(SIZE), tag[TAG];
 	size_t i;
 
-	for (i = 0; i < COUNT(lengths); i++) {
+	/* libcrypto 3.0 has no tag for an empty text in CCM. */
+	for (i = ccm; i < COUNT(lengths); i++) {
 		size_t len = lengths[i], aad_len = i % 3 * 13;
 
+		pair = pair_new(name, SIZE);
 		seal(&pair, aad_len, len, tag);
 		memcpy(sealed, pair.want, len);
-		cr_assert_eq(unseal(&pair, aad_len, sealed, len, tag, true), 1);
+		cr_assert(unseal(&pair, aad_len, sealed, len, tag));
 		cr_assert_eq(memcmp(pair.got, data, len), 0);
-		cr_assert_eq(unseal(&pair, aad_len, sealed, len, tag, false),
-			     1);
+		cr_assert(ccm || unseal_late(&pair, aad_len, sealed, len, tag));
 		/* A7 */
 		tag[i % TAG] ^= 1;
-		cr_assert_leq(unseal(&pair, aad_len, sealed, len, tag, true),
-			      0);
+		cr_assert_not(unseal(&pair, aad_len, sealed, len, tag));
 		tag[i % TAG] ^= 1;
-		cr_assert_leq(
-			unseal(&pair, aad_len + 1, sealed, len, tag, true), 0);
+		cr_assert_not(unseal(&pair, aad_len + 1, sealed, len, tag));
+		pair_free(&pair);
 	}
 	free(sealed);
-	pair_free(&pair);
 }
 
 /* A7, A11, S13 */
@@ -124,6 +160,11 @@ static void pieces(const char *name)
 	size_t done, n;
 	unsigned i;
 
+	/* In CCM one update is the message. */
+	if (is_ccm(&pair)) {
+		pair_free(&pair);
+		return;
+	}
 	for (i = 0; i < 10; i++) {
 		cr_assert_eq(pair_init(&pair, key, iv, i < 8), 1);
 		for (done = 0; done < 60 * i; done += n) {
@@ -148,26 +189,30 @@ Test(aead, aad_and_text_in_pieces)
 	each_aead(pieces);
 }
 
+static bool unseal_in_place(struct cipher_pair *pair, const void *sealed,
+			    size_t len, const unsigned char *tag)
+{
+	bool fine;
+
+	start(pair, 0, tag);
+	fine = pair_update_in_place(pair, sealed, len) > 0;
+	return pair_final(pair) > 0 && fine;
+}
+
 static void in_place(const char *name)
 {
 	struct cipher_pair pair = pair_new(name, SIZE);
 	unsigned char sealed[5000], tag[TAG];
 
-	cr_assert_eq(pair_init(&pair, key, iv, 1), 1);
+	start(&pair, 1, NULL);
 	cr_assert_eq(pair_update_in_place(&pair, data, 5000), 1);
 	cr_assert_eq(pair_final(&pair), 1);
 	cr_assert_eq(pair_get_tag(&pair, tag, TAG), 1);
 	memcpy(sealed, pair.want, 5000);
-	cr_assert_eq(pair_init(&pair, key, iv, 0), 1);
-	cr_assert_eq(pair_set_tag(&pair, tag, TAG), 1);
-	cr_assert_eq(pair_update_in_place(&pair, sealed, 5000), 1);
-	cr_assert_eq(pair_final(&pair), 1);
+	cr_assert(unseal_in_place(&pair, sealed, 5000, tag));
 	/* With a bad tag both put out the same, and fail. */
 	tag[0] ^= 1;
-	cr_assert_eq(pair_init(&pair, key, iv, 0), 1);
-	cr_assert_eq(pair_set_tag(&pair, tag, TAG), 1);
-	pair_update_in_place(&pair, sealed, 5000);
-	cr_assert_leq(pair_final(&pair), 0);
+	cr_assert_not(unseal_in_place(&pair, sealed, 5000, tag));
 	pair_free(&pair);
 }
 
@@ -252,6 +297,11 @@ static void no_tag(const char *name)
 	struct cipher_pair pair = pair_new(name, SIZE);
 	unsigned char tag[TAG];
 
+	/* In CCM one update is the message. */
+	if (is_ccm(&pair)) {
+		pair_free(&pair);
+		return;
+	}
 	cr_assert_eq(pair_init(&pair, key, iv, 0), 1);
 	pair_update(&pair, data, 1000);
 	pair_final(&pair);
@@ -266,6 +316,99 @@ static void no_tag(const char *name)
 Test(aead, no_tag_before_there_is_one)
 {
 	each_aead(no_tag);
+}
+
+/* A6: CCM's lengths come first, and its one text after its AAD. */
+static void ccm_by_lengths(struct cipher_pair *pair, int iv_len, int tag_len)
+{
+	unsigned char tag[32] = { 0 };
+
+	if (pair_init(pair, NULL, NULL, 1) <= 0 ||
+	    pair_set_iv_len(pair, iv_len) <= 0 ||
+	    pair_set_tag(pair, NULL, tag_len) <= 0)
+		return;
+	cr_assert_eq(pair_init(pair, key, iv, 1), 1);
+	cr_assert_eq(pair_aad(pair, NULL, 1000), 1);
+	cr_assert_eq(pair_aad(pair, data, 30), 1);
+	cr_assert_eq(pair_update(pair, data, 1000), 1);
+	cr_assert_eq(pair_final(pair), 1);
+	cr_assert_eq(pair_get_tag(pair, tag, tag_len), 1);
+}
+
+Test(aead, ccm_with_ivs_and_tags_of_any_length)
+{
+	struct cipher_pair pair;
+	int n, m;
+
+	for (n = 6; n <= 14; n++) {
+		for (m = 2; m <= 17; m++) {
+			pair = pair_new("AES-128-CCM", SIZE);
+			ccm_by_lengths(&pair, n, m);
+			pair_free(&pair);
+		}
+	}
+	expect_kernel();
+}
+
+/* Kernel and libcrypto take turns, with lengths told and untold. */
+static void one_after_the_other(const char *name)
+{
+	static const size_t sizes[] = { 1000, 20, 700, 30, 40, 5000 };
+	struct cipher_pair pair = pair_new(name, SIZE);
+	unsigned char sealed[5000], tag[TAG];
+	unsigned i;
+
+	for (i = 0; i < 60; i++) {
+		size_t len = sizes[below(COUNT(sizes))];
+		size_t aad_len = below(2) * 20;
+
+		iv = data + 2000 + i;
+		seal(&pair, aad_len, len, tag);
+		memcpy(sealed, pair.want, len);
+		if (below(2))
+			continue;
+		cr_assert(unseal(&pair, aad_len, sealed, len, tag));
+		cr_assert_eq(memcmp(pair.got, data, len), 0);
+	}
+	pair_free(&pair);
+}
+
+Test(aead, messages_one_after_the_other)
+{
+	each_aead(one_after_the_other);
+	expect_kernel();
+}
+
+Test(aead, ccm_wants_its_calls_in_order)
+{
+	struct cipher_pair pair = pair_new("AES-256-CCM", SIZE);
+
+	/* AAD before the length of the text. */
+	start(&pair, 1, NULL);
+	cr_assert_leq(pair_aad(&pair, data, 30), 0);
+	/* Another length than was said. */
+	start(&pair, 1, NULL);
+	cr_assert_eq(pair_aad(&pair, NULL, 2000), 1);
+	cr_assert_eq(pair_aad(&pair, data, 30), 1);
+	pair_update(&pair, data, 1000);
+	pair_free(&pair);
+}
+
+/* What it says of updates without input or without output is theirs, too. */
+static void no_pointers(const char *name)
+{
+	struct cipher_pair pair = pair_new(name, SIZE);
+
+	start(&pair, 1, NULL);
+	pair_aad(&pair, NULL, 20);
+	pair_aad(&pair, data, 20);
+	pair_update(&pair, NULL, 0);
+	pair_free(&pair);
+}
+
+Test(aead, updates_without_input)
+{
+	each_aead(no_pointers);
 }
 
 /* ---- Calls in any order ------------------------------------------------- */
@@ -336,6 +479,11 @@ static void duplicate(const char *name)
 	struct cipher_pair pair = pair_new(name, SIZE), copy;
 	unsigned char tag[TAG];
 
+	/* In CCM one update is the message. */
+	if (is_ccm(&pair)) {
+		pair_free(&pair);
+		return;
+	}
 	cr_assert_eq(pair_init(&pair, key, iv, 1), 1);
 	cr_assert_eq(pair_aad(&pair, data, 20), 1);
 	copy = pair_dup(&pair);

@@ -242,3 +242,46 @@ Test(names, provider_tells_its_name_version_and_status)
 	cr_assert_eq(status, 1);
 	evp_close(&ours);
 }
+
+/* "openssl list -providers -verbose" prints no other value than this one. */
+Test(names, build_information_tells_the_back_end_that_serves)
+{
+	struct evp ours = evp_open(OURS);
+	char *build = NULL, *backend = NULL, end[32];
+	OSSL_PARAM params[] = {
+		OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, &build, 0),
+		OSSL_PARAM_utf8_ptr("afalgbatch-backend", &backend, 0),
+		OSSL_PARAM_END,
+	};
+
+	cr_assert(OSSL_PROVIDER_get_params(ours.provider, params));
+	snprintf(end, sizeof(end), ", back end %s", backend);
+	cr_assert_not_null(strstr(build, end), "%s", build);
+	if (!getenv("AFALGBATCH_BACKEND"))
+		cr_assert_str_eq(backend, getenv("AFALGBATCH_EXPECT_KERNEL") ?
+						  "uring" :
+						  "soft");
+	evp_close(&ours);
+}
+
+Test(names, parameters_tell_the_processs_counters)
+{
+	struct pairs *pairs = pairs_open();
+	uint64_t kernel = 99, soft = 99, bytes = 99;
+	OSSL_PARAM params[] = {
+		OSSL_PARAM_uint64("afalgbatch-kernel-messages", &kernel),
+		OSSL_PARAM_uint64("afalgbatch-soft-messages", &soft),
+		OSSL_PARAM_uint64("afalgbatch-bytes", &bytes),
+		OSSL_PARAM_END,
+	};
+
+	cr_assert(OSSL_PROVIDER_get_params(pairs->ours.provider, params));
+	cr_assert_eq(kernel + soft + bytes, 0);
+	expect_same(&pairs->pair[0], "abc", 3, WHOLE);
+	cr_assert(OSSL_PROVIDER_get_params(pairs->ours.provider, params));
+	cr_assert_eq(kernel + soft, 1);
+	cr_assert_eq(bytes, 3);
+	if (getenv("AFALGBATCH_EXPECT_KERNEL"))
+		cr_assert_eq(kernel, 1);
+	pairs_close(pairs);
+}

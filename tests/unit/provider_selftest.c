@@ -76,26 +76,53 @@ static void hmac_of_a(void)
 	evp_close(&ours);
 }
 
-static void cipher_of_a_page(void)
+/* CCM's lengths have to be said before its key. */
+static void encrypt_page(const struct evp *evp, const char *name,
+			 const unsigned char *data, unsigned char *out)
 {
-	struct evp ours = evp_open(OURS), theirs = evp_open(THEIRS);
-	EVP_CIPHER *a = EVP_CIPHER_fetch(ours.lib, "AES-128-CTR", NULL);
-	EVP_CIPHER *b = EVP_CIPHER_fetch(theirs.lib, "AES-128-CTR", NULL);
+	EVP_CIPHER *cipher = EVP_CIPHER_fetch(evp->lib, name, NULL);
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-	unsigned char *data = test_data(8192), got[8192], want[8192];
 	int n;
 
-	cr_assert(EVP_EncryptInit_ex2(ctx, a, data, data, NULL));
-	cr_assert(EVP_EncryptUpdate(ctx, got, &n, data, 8192));
-	cr_assert(EVP_EncryptInit_ex2(ctx, b, data, data, NULL));
-	cr_assert(EVP_EncryptUpdate(ctx, want, &n, data, 8192));
-	cr_assert_eq(memcmp(got, want, 8192), 0);
+	cr_assert(EVP_EncryptInit_ex2(ctx, cipher, NULL, NULL, NULL), "%s",
+		  error_text());
+	if (strstr(name, "CCM")) {
+		EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_IVLEN, 12, NULL);
+		EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, NULL);
+	}
+	cr_assert(EVP_EncryptInit_ex2(ctx, NULL, data, data, NULL));
+	cr_assert(EVP_EncryptUpdate(ctx, out, &n, data, 8192));
 	EVP_CIPHER_CTX_free(ctx);
-	EVP_CIPHER_free(a);
-	EVP_CIPHER_free(b);
+	EVP_CIPHER_free(cipher);
+}
+
+static void cipher_of_a_page(const char *name)
+{
+	struct evp ours = evp_open(OURS), theirs = evp_open(THEIRS);
+	unsigned char *data = test_data(8192), got[8192], want[8192];
+
+	encrypt_page(&ours, name, data, got);
+	encrypt_page(&theirs, name, data, want);
+	cr_assert_eq(memcmp(got, want, sizeof(got)), 0, "%s", name);
 	free(data);
 	evp_close(&ours);
 	evp_close(&theirs);
+}
+
+static const char *const ciphers[] = { "AES-128-CBC", "AES-256-CTR",
+				       "AES-128-XTS", "AES-128-GCM",
+				       "AES-256-CCM", "ChaCha20-Poly1305" };
+#define CIPHERS (sizeof(ciphers) / sizeof(ciphers[0]))
+
+static unsigned ask_all_ciphers(void)
+{
+	size_t i;
+
+	for (i = 0; i < CIPHERS; i++)
+		cipher_of_a_page(ciphers[i]);
+	if (!answers)
+		cr_skip_test("no AF_ALG, or AFALGBATCH_BACKEND=soft");
+	return answers;
 }
 
 Test(selftest, right_answer_lets_the_kernel_serve)
@@ -105,20 +132,18 @@ Test(selftest, right_answer_lets_the_kernel_serve)
 	cr_assert_eq(answers, 1);
 }
 
-Test(selftest, right_cipher_lets_the_kernel_serve)
+Test(selftest, right_ciphers_let_the_kernel_serve)
 {
-	cipher_of_a_page();
-	expect_served(true);
-	cr_assert_eq(answers, 1);
+	cr_assert_eq(ask_all_ciphers(), CIPHERS);
+	cr_assert_eq(messages(AFB_BACKEND_AUTO), CIPHERS);
+	cr_assert_eq(messages(AFB_BACKEND_SOFT), 0);
 }
 
 /* What libcrypto does in the provider itself, no counter of libbatch's has. */
-Test(selftest, wrong_cipher_puts_libcrypto_in_the_kernels_place)
+Test(selftest, wrong_ciphers_put_libcrypto_in_the_kernels_place)
 {
 	spoil = true;
-	cipher_of_a_page();
-	if (!answers)
-		cr_skip_test("no AF_ALG, or AFALGBATCH_BACKEND=soft");
+	cr_assert_eq(ask_all_ciphers(), CIPHERS);
 	cr_assert_eq(messages(AFB_BACKEND_AUTO), 0);
 }
 

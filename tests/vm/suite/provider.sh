@@ -97,6 +97,13 @@ check "enc_pbkdf2_is_right_with_default_beside_us" password "${both[@]}"
 # Without a key derivation there is no cipher text and no crash.
 check "enc_pbkdf2_is_refused_alone" refused "aes-256-cbc\|unsupported" enc "${alone[@]}" -aes-256-cbc -pbkdf2 -pass pass:hello -S aabbccddeeff0011
 
+# verbose_list BACKEND - the provider's build information ends with the back end.
+verbose_list() {
+	ours list -providers -verbose "${both[@]}" >"$work/out"
+	grep -q "build info: .* for OpenSSL .*, back end $1\$" "$work/out"
+}
+check "list_of_providers_tells_the_back_end" verbose_list "$usual"
+
 random_bytes() {
 	[[ $(ours rand "$@" 16) =~ ^[0-9a-f]{32}$ ]]
 }
