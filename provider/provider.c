@@ -11,6 +11,7 @@
 #include "debug.h"
 #include "digest.h"
 #include "error.h"
+#include "jobs.h"
 #include "mac.h"
 #include "provider.h"
 #include "seed.h"
@@ -51,6 +52,7 @@ static void provider_teardown(void *ctx)
 	struct provider *prov = ctx;
 
 	mac_stop(prov);
+	jobs_stop(prov);
 	ciphers_stop(prov);
 	digest_stop(prov);
 	debug_stop(prov);
@@ -106,13 +108,17 @@ int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in,
 		goto stop_debug;
 	if (!ciphers_start(prov))
 		goto stop_digests;
-	if (!mac_start(prov))
+	if (!jobs_start(prov))
 		goto stop_ciphers;
+	if (!mac_start(prov))
+		goto stop_jobs;
 
 	*out = provider_functions;
 	*provctx = prov;
 	return 1;
 
+stop_jobs:
+	jobs_stop(prov);
 stop_ciphers:
 	ciphers_stop(prov);
 stop_digests:

@@ -16,6 +16,7 @@
 
 struct ciphers;
 struct digests;
+struct jobs;
 struct macs;
 
 struct provider {
@@ -30,6 +31,7 @@ struct provider {
 	struct digests *digests; /* digest.c */
 	struct ciphers *ciphers; /* ciphers.c */
 	struct macs *macs;	 /* mac.c */
+	struct jobs *jobs;	 /* jobs.c */
 };
 
 #endif

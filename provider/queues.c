@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "jobs.h"
 #include "provider.h"
 #include "queues.h"
 
@@ -54,10 +55,13 @@ ssize_t queues_run(const struct provider *prov, struct queues *queues,
 		   struct afb_op *op)
 {
 	struct afb_queue_params params = AFB_QUEUE_PARAMS;
-	struct afb_queue *queue = take(queues);
+	struct afb_queue *queue;
 	struct afb_op *done;
 	int ret = 0;
 
+	if (jobs_run(prov, op))
+		return op->result;
+	queue = take(queues);
 	params.depth = DEPTH;
 	params.backend = prov->settings.backend;
 	if (!queue)

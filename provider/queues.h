@@ -21,7 +21,8 @@ struct queues {
 
 /*
  * Does one op, and returns its result. -ENOMEM and what else afb_queue_open() and
- * afb_reap() say: no op was done. Any thread.
+ * afb_reap() say: no op was done. Any thread; an asynchronous job is paused meanwhile
+ * (jobs.h).
  */
 ssize_t queues_run(const struct provider *prov, struct queues *queues,
 		   struct afb_op *op);

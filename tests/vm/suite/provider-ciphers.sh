@@ -86,6 +86,15 @@ speed_of_theirs() {
 }
 check "speed_of_a_cipher_that_we_lack_is_defaults" speed_of_theirs
 
+# speed_of_jobs ARGUMENT... - 64 jobs of a thread, which the kernel has at once.
+speed_of_jobs() {
+	ours speed "${both[@]}" -seconds 1 -elapsed -bytes 16384 -async_jobs 64 "$@" >/dev/null
+	! in_kernel || grep -q "^afalgbatch: counters: .*, in flight at most 64$" "$work/err"
+}
+check "speed_of_gcm_has_64_jobs_in_flight" speed_of_jobs -evp aes-128-gcm
+check "speed_of_gcm_records_has_64_jobs_in_flight" speed_of_jobs -evp aes-128-gcm -aead
+check "speed_of_cbc_decryption_has_64_jobs_in_flight" speed_of_jobs -evp aes-128-cbc -decrypt
+
 openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=test -days 2 \
 	-keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
 
@@ -136,4 +145,22 @@ tls_by_kernel() {
 check "tls_1_3_of_aes_gcm_is_the_kernels" tls_by_kernel -tls1_3 -ciphersuites TLS_AES_256_GCM_SHA384
 check "tls_1_2_of_aes_ccm" tls -tls1_2 -cipher AES128-CCM
 check "tls_1_3_of_chacha20_poly1305" tls -tls1_3 -ciphersuites TLS_CHACHA20_POLY1305_SHA256
+
+# T5: a client that goes away in mid-transfer does not hang a server with jobs.
+server_with_jobs_ends() {
+	local status=0
+	head -c 20000000 /dev/zero >"$work/long"
+	start_server -async -tls1_3
+	(printf 'GET /long HTTP/1.0\r\n\r\n'; sleep 5) |
+		timeout 2 openssl s_client -connect "127.0.0.1:$port" -quiet 2>/dev/null | head -c 100000 >/dev/null || true
+	printf 'GET /data HTTP/1.0\r\n\r\n' |
+		ours s_client "${both[@]}" -async -connect "127.0.0.1:$port" -ign_eof -quiet >"$work/answer" || status=$?
+	tail -c 300007 "$work/answer" | cmp - "$work/data"
+	kill "$server"
+	timeout 10 tail --pid="$server" -f /dev/null
+	wait "$server" || true
+	server=
+	[ "$status" = 0 ]
+}
+check "tls_server_with_jobs_outlives_a_lost_client_and_ends" server_with_jobs_ends
 finish
