@@ -6,12 +6,13 @@
 
 #include "alone.h"
 #include "fork.h"
+#include "pieces.h"
 
 bool alone_only(const struct afb_op *op)
 {
 	return op->session->type == AFB_HASH &&
 	       (op->in_cnt > IOV_MAX ||
-		op_bytes(op->in, op->in_cnt) > OPSOCKET_SEND_MAX);
+		pieces_bytes(op->in, op->in_cnt) > OPSOCKET_SEND_MAX);
 }
 
 ssize_t alone_run(struct afb_queue *queue, const struct afb_op *op,
@@ -22,9 +23,9 @@ ssize_t alone_run(struct afb_queue *queue, const struct afb_op *op,
 	ssize_t ret;
 	int fd;
 
-	queue->burst.system_calls += op->in_cnt + 4 +
-				     op_bytes(op->in, op->in_cnt) /
-					     OPSOCKET_SEND_MAX;
+	queue->burst.system_calls +=
+		op->in_cnt + 4 +
+		pieces_bytes(op->in, op->in_cnt) / OPSOCKET_SEND_MAX;
 	if (session->type == AFB_HASH) {
 		/* A fork meanwhile may lead the result astray. */
 		do {

@@ -31,6 +31,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "op.h"
+#include "pieces.h"
 #include "request.h"
 #include "shortage.h"
 
@@ -42,7 +43,7 @@ struct lane {
 	struct afb_op *op; /* in flight */
 	struct queue_session *owner;
 	uint32_t next; /* in the owner's list of idle lanes, or of bare ones */
-	int fd; /* -1: a bare lane, without its socket */
+	int fd;	       /* -1: a bare lane, without its socket */
 };
 
 _Static_assert(sizeof(struct lane) <= 304,
@@ -55,7 +56,7 @@ struct ways {
 	unsigned staged_count;
 	unsigned submitted; /* reads whose results were not collected yet */
 	unsigned unwatched; /* of these: will not tell queue->event */
-	unsigned naps; /* taken in a row because the driver was full */
+	unsigned naps;	    /* taken in a row because the driver was full */
 	bool short_of; /* files or the driver's room; until an op succeeds */
 	struct lane *lanes;
 	struct iocb **staged; /* reads to be submitted */
@@ -309,7 +310,7 @@ static int start_lane(struct afb_queue *queue, struct queue_session *entry,
 		return ret;
 	}
 	ret = send_op(queue, lane);
-	if (ret == (ssize_t)op_bytes(op->in, op->in_cnt)) {
+	if (ret == (ssize_t)pieces_bytes(op->in, op->in_cnt)) {
 		lane->op = op;
 		stage_read(queue, lane);
 		return 0;
@@ -459,11 +460,10 @@ static int aio_wait(struct afb_queue *queue, unsigned min,
 	for (;;) {
 		submit(queue);
 		ended = queue->ended.count - before;
-		ret = collect(queue,
-			      min > ended ?
-				      queue_wake_after(queue, min - ended) :
-				      0,
-			      deadline);
+		ret = collect(
+			queue,
+			min > ended ? queue_wake_after(queue, min - ended) : 0,
+			deadline);
 		ended = queue->ended.count - before;
 		if (ret < 0 || ended >= min || !queue->in_flight)
 			break;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cut.h"
+#include "pieces.h"
 
 /* A place in a list of pieces. */
 struct cursor {
@@ -22,7 +23,7 @@ struct cursor {
 struct part {
 	struct afb_op op;
 	struct cut *cut;
-	struct part *next; /* in the list of idle ones */
+	struct part *next;    /* in the list of idle ones */
 	struct iovec *pieces; /* its `in`, then its `out` */
 	uint8_t iv[AFB_IV_MAX];
 };
@@ -31,10 +32,10 @@ struct cut {
 	struct cut *next, *next_made; /* idle ones; all */
 	struct afb_op *op;
 	struct cursor in, out;
-	size_t left; /* bytes not yet in a part */
+	size_t left;   /* bytes not yet in a part */
 	unsigned room; /* pieces a part can have of `in`, and of `out` */
 	unsigned flying;
-	bool serial; /* a part's IV comes out of the part before */
+	bool serial;		/* a part's IV comes out of the part before */
 	uint8_t iv[AFB_IV_MAX]; /* for the next part */
 	struct served served;
 	ssize_t error;
@@ -142,15 +143,15 @@ static void iv_after_making(struct cut *cut, const struct afb_op *part,
 	else if (session->mode == MODE_XTS_UNITS)
 		mode_number_up(cut->iv, part->iv_len, 1);
 	else if (session->mode == MODE_CBC && part->kind == AFB_DECRYPT)
-		op_gather(cut->iv, part->in, size - part->iv_len,
-			  part->iv_len);
+		pieces_gather(cut->iv, part->in, size - part->iv_len,
+			      part->iv_len);
 }
 
 static void iv_after_end(struct cut *cut, const struct afb_op *part)
 {
 	if (cut->serial)
-		op_gather(cut->iv, part->out, op_text_size(part) - part->iv_len,
-			  part->iv_len);
+		pieces_gather(cut->iv, part->out,
+			      op_text_size(part) - part->iv_len, part->iv_len);
 }
 
 /* ---- Parts -------------------------------------------------------------- */

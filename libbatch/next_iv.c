@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "next_iv.h"
+#include "pieces.h"
 
 static bool is_asked_for(const struct afb_op *op)
 {
@@ -22,8 +23,8 @@ void next_iv_prepare(struct afb_op *op)
 		return;
 	size = op_text_size(op);
 	if (size)
-		op_gather(op->lent.last_block, op->in, size - op->iv_len,
-			  op->iv_len);
+		pieces_gather(op->lent.last_block, op->in, size - op->iv_len,
+			      op->iv_len);
 }
 
 static uint64_t units(size_t size, size_t unit)
@@ -45,7 +46,7 @@ void next_iv_write(const struct afb_op *op)
 	else if (is_cbc(op, AFB_DECRYPT))
 		memcpy(iv, op->lent.last_block, op->iv_len);
 	else if (is_cbc(op, AFB_ENCRYPT))
-		op_gather(iv, op->out, size - op->iv_len, op->iv_len);
+		pieces_gather(iv, op->out, size - op->iv_len, op->iv_len);
 	else if (op->session->mode == MODE_CTR)
 		mode_count_up(iv, op->iv_len, units(size, op->iv_len));
 	else

@@ -2,19 +2,9 @@
 /* op.c - see op.h. */
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 #include "op.h"
-
-size_t op_bytes(const struct iovec *pieces, unsigned count)
-{
-	size_t bytes = 0;
-	unsigned i;
-
-	for (i = 0; i < count; i++)
-		bytes += pieces[i].iov_len;
-	return bytes;
-}
+#include "pieces.h"
 
 /* Bytes of `in` that are not text. */
 static size_t frame_size(const struct afb_op *op)
@@ -30,7 +20,7 @@ static size_t frame_size(const struct afb_op *op)
 
 size_t op_text_size(const struct afb_op *op)
 {
-	return op_bytes(op->in, op->in_cnt) - frame_size(op);
+	return pieces_bytes(op->in, op->in_cnt) - frame_size(op);
 }
 
 size_t op_result_size(const struct afb_op *op)
@@ -38,7 +28,7 @@ size_t op_result_size(const struct afb_op *op)
 	if (op->session->type == AFB_HASH)
 		return op->session->digest_size;
 	if (op->session->type == AFB_RNG)
-		return op_bytes(op->out, op->out_cnt);
+		return pieces_bytes(op->out, op->out_cnt);
 	if (op->session->type == AFB_AEAD && op->kind == AFB_ENCRYPT)
 		return op_text_size(op) + op->session->tag_len;
 	return op_text_size(op);
@@ -47,7 +37,7 @@ size_t op_result_size(const struct afb_op *op)
 size_t op_counted_bytes(const struct afb_op *op)
 {
 	return op->session->type == AFB_RNG ? op_result_size(op) :
-					      op_bytes(op->in, op->in_cnt);
+					      pieces_bytes(op->in, op->in_cnt);
 }
 
 /*
@@ -62,7 +52,7 @@ static int check_cipher(const struct afb_op *op)
 	    op->iv_len > AFB_IV_MAX || (op->iv_len && !op->iv) ||
 	    (session->iv_len_known ? op->iv_len != session->iv_len :
 				     !op->iv_len) ||
-	    frame_size(op) > op_bytes(op->in, op->in_cnt))
+	    frame_size(op) > pieces_bytes(op->in, op->in_cnt))
 		return -EINVAL;
 	if (session->type == AFB_SKCIPHER && op->next_iv &&
 	    session->mode == MODE_WHOLE)
@@ -106,7 +96,7 @@ int op_check(const struct afb_op *op)
 	} else {
 		ret = check_cipher(op);
 	}
-	if (!ret && op_bytes(op->out, op->out_cnt) < op_result_size(op))
+	if (!ret && pieces_bytes(op->out, op->out_cnt) < op_result_size(op))
 		ret = -EINVAL;
 	return ret ? ret : check_text(op);
 }
@@ -127,39 +117,4 @@ bool op_in_place(const struct afb_op *op)
 			if (overlap(&op->in[i], &op->out[k]))
 				return true;
 	return false;
-}
-
-void op_gather(void *to, const struct iovec *pieces, size_t offset, size_t len)
-{
-	char *at = to;
-	size_t part;
-
-	for (; len; pieces++) {
-		if (offset >= pieces->iov_len) {
-			offset -= pieces->iov_len;
-			continue;
-		}
-		part = pieces->iov_len - offset;
-		if (part > len)
-			part = len;
-		memcpy(at, (const char *)pieces->iov_base + offset, part);
-		at += part;
-		len -= part;
-		offset = 0;
-	}
-}
-
-void op_scatter(const struct iovec *pieces, const void *from, size_t len)
-{
-	const char *at = from;
-	size_t part;
-
-	for (; len; pieces++) {
-		part = pieces->iov_len < len ? pieces->iov_len : len;
-		if (!part)
-			continue;
-		memcpy(pieces->iov_base, at, part);
-		at += part;
-		len -= part;
-	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op.h - what an op asks for, in numbers: checks and lengths for every type of
- * session, and the copying between its pieces and one buffer.
+ * session.
  */
 #ifndef AFB_OP_H
 #define AFB_OP_H
@@ -11,12 +11,9 @@
 #include "session.h"
 
 /* afb_op.lent.state */
-#define OP_PART (1U << 0) /* not a caller's op: a part of one, see cut.h */
+#define OP_PART (1U << 0)  /* not a caller's op: a part of one, see cut.h */
 #define OP_ENDED (1U << 1) /* see roll.h */
 #define OP_LATE (1U << 2)
-
-/* Bytes in all pieces. */
-size_t op_bytes(const struct iovec *pieces, unsigned count);
 
 /* 0 or -EINVAL. After it the two functions below may be called. */
 int op_check(const struct afb_op *op);
@@ -32,9 +29,5 @@ size_t op_text_size(const struct afb_op *op);
 
 /* Does the result go where the input is? Then it cannot be worked on twice. */
 bool op_in_place(const struct afb_op *op);
-
-/* Copies @len bytes from @offset on out of the pieces, or into them. */
-void op_gather(void *to, const struct iovec *pieces, size_t offset, size_t len);
-void op_scatter(const struct iovec *pieces, const void *from, size_t len);
 
 #endif

@@ -15,6 +15,7 @@
 #include "fork.h"
 #include "log.h"
 #include "next_iv.h"
+#include "pieces.h"
 #include "rng.h"
 #include "thread.h"
 
@@ -168,7 +169,7 @@ static int start_by_backend(struct afb_queue *queue, struct afb_op *op)
 /* Bytes of one request: what is sent or what is read, whichever is more. */
 static size_t request_size(const struct afb_op *op)
 {
-	size_t sent = op_bytes(op->in, op->in_cnt);
+	size_t sent = pieces_bytes(op->in, op->in_cnt);
 
 	if (op->session->type == AFB_AEAD && op->kind == AFB_ENCRYPT)
 		return sent + op->session->tag_len;
@@ -361,8 +362,7 @@ static int check_thread(struct afb_queue *queue)
 {
 	pid_t self = thread_self();
 
-	if (queue->thread != self && queue->held &&
-	    thread_stays(queue->thread))
+	if (queue->thread != self && queue->held && thread_stays(queue->thread))
 		return -EXDEV;
 	queue->thread = self;
 	return 0;

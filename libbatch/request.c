@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 
 #include "fork.h"
+#include "pieces.h"
 #include "request.h"
 
 static void prepare_control(struct request *request, const struct afb_op *op)
@@ -80,7 +81,7 @@ ssize_t request_finish(struct request *request, const struct afb_op *op,
 		OPENSSL_cleanse(request->bounce.at, request->result_size);
 		return read;
 	}
-	op_scatter(op->out, request->bounce.at + aad_len, size);
+	pieces_scatter(op->out, request->bounce.at + aad_len, size);
 	return size;
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "op.h"
+#include "pieces.h"
 #include "soft.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -239,7 +240,7 @@ static int run_in_copy(struct soft_scratch *scratch, const struct soft *soft,
 {
 	int ret;
 
-	op_gather(data, op->in, 0, len);
+	pieces_gather(data, op->in, 0, len);
 	if (soft->alg->type == AFB_SKCIPHER)
 		ret = soft_cipher_run(scratch->cipher, soft, op, data, len);
 	else if (soft->alg->form == AFB_FORM_AUTHENC)
@@ -250,7 +251,7 @@ static int run_in_copy(struct soft_scratch *scratch, const struct soft *soft,
 		return ret;
 	if (soft->alg->type == AFB_AEAD)
 		data += op->aad_len;
-	op_scatter(op->out, data, op_result_size(op));
+	pieces_scatter(op->out, data, op_result_size(op));
 	return 0;
 }
 
@@ -279,7 +280,7 @@ static int reserve(struct soft_scratch *scratch, size_t size)
 static int run_cipher(struct soft_scratch *scratch, const struct soft *soft,
 		      const struct afb_op *op)
 {
-	size_t len = op_bytes(op->in, op->in_cnt);
+	size_t len = pieces_bytes(op->in, op->in_cnt);
 	size_t size = len + op->session->tag_len + EVP_MAX_BLOCK_LENGTH;
 	int ret;
 

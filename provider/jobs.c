@@ -163,28 +163,25 @@ static bool pause_job(const struct jobs *jobs, ASYNC_WAIT_CTX *waits,
 	return paused;
 }
 
-/* Has the op ended? If not, nobody will ever know whether it has. */
+/* True: the op has ended. False: it cannot be known when it does. */
 static bool wait_for(const struct jobs *jobs, ASYNC_WAIT_CTX *waits,
 		     struct jobs_ticket *ticket)
 {
+	struct jobs_queue *queue = ticket->queue;
+	enum jobs_state state;
 	unsigned resumed = 0;
 
-	for (;;) {
+	do {
 		if (!pause_job(jobs, waits, ticket))
 			return false;
-		if (jobs_queue_state(ticket) == JOBS_WAITS) {
-			if (own_queue(jobs) != ticket->queue)
-				return false;
-			if (jobs_queue_serve(ticket->queue, 0) < 0)
-				return false;
-		}
 		if (jobs_queue_state(ticket) == JOBS_WAITS &&
-		    ++resumed > PATIENCE &&
-		    jobs_queue_serve(ticket->queue, WAIT_NS) < 0)
+		    (own_queue(jobs) != queue ||
+		     jobs_queue_serve(queue,
+				      resumed++ < PATIENCE ? 0 : WAIT_NS) < 0))
 			return false;
-		if (jobs_queue_state(ticket) != JOBS_WAITS)
-			return jobs_queue_state(ticket) == JOBS_ENDED;
-	}
+		state = jobs_queue_state(ticket);
+	} while (state == JOBS_WAITS);
+	return state == JOBS_ENDED;
 }
 
 bool jobs_run(const struct provider *prov, struct afb_op *op)

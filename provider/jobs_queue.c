@@ -16,6 +16,7 @@
 #include <openssl/crypto.h>
 
 #include "jobs_queue.h"
+#include "pieces.h"
 
 enum phase {
 	FREE,
@@ -69,6 +70,24 @@ static void wipe(struct place *place)
 {
 	OPENSSL_cleanse(place->bytes, place->used);
 	OPENSSL_cleanse(place->iv, sizeof(place->iv));
+}
+
+/* The first place in that phase; NULL: there is none. */
+static struct place *find(struct jobs_queue *queue, enum phase phase)
+{
+	unsigned i;
+
+	for (i = 0; i < JOBS_DEPTH; i++)
+		if (phase_of(queue->places[i].state) == phase)
+			return &queue->places[i];
+	return NULL;
+}
+
+/* Nobody needs the result of an op that has ended any more. */
+static void vacate(struct place *place, uint64_t number)
+{
+	wipe(place);
+	turn(place, number, ENDED, FREE);
 }
 
 /* ---- Forks -------------------------------------------------------------- */
@@ -167,27 +186,14 @@ void jobs_queue_close(struct jobs_queue *queue)
 	empty(queue);
 }
 
-static bool is_lent(const struct jobs_queue *queue)
-{
-	enum phase phase;
-	unsigned i;
-
-	for (i = 0; i < JOBS_DEPTH; i++) {
-		phase = phase_of(queue->places[i].state);
-		if (phase == STAGED || phase == FORGOTTEN)
-			return true;
-	}
-	return false;
-}
-
 void jobs_queue_free(struct jobs_queue *queue)
 {
 	unsigned i;
 
 	if (queue->forks != atomic_load(&forks_so_far))
 		empty(queue);
-	/* It does not know them where another, living thread began them. */
-	if (queue->ring && is_lent(queue) &&
+	/* The library does not wait for what another, living thread began. */
+	if (queue->ring && (find(queue, STAGED) || find(queue, FORGOTTEN)) &&
 	    jobs_queue_serve(queue, 0) == -EXDEV) {
 		afb_queue_close(queue->ring);
 		return;
@@ -202,15 +208,6 @@ void jobs_queue_free(struct jobs_queue *queue)
 
 /* ---- Ops ---------------------------------------------------------------- */
 
-static size_t bytes_of(const struct iovec *pieces, unsigned count)
-{
-	size_t sum = 0;
-
-	while (count--)
-		sum += pieces++->iov_len;
-	return sum;
-}
-
 static bool reserve(struct place *place, size_t size)
 {
 	if (size <= place->size)
@@ -221,42 +218,18 @@ static bool reserve(struct place *place, size_t size)
 	return place->bytes;
 }
 
-static void gather(unsigned char *to, const struct iovec *pieces,
-		   unsigned count)
-{
-	for (; count--; pieces++) {
-		if (pieces->iov_len)
-			memcpy(to, pieces->iov_base, pieces->iov_len);
-		to += pieces->iov_len;
-	}
-}
-
-static void scatter(const struct iovec *pieces, unsigned count,
-		    const unsigned char *from, size_t len)
-{
-	size_t n;
-
-	for (; count-- && len; pieces++) {
-		n = pieces->iov_len < len ? pieces->iov_len : len;
-		if (n)
-			memcpy(pieces->iov_base, from, n);
-		from += n;
-		len -= n;
-	}
-}
-
 /* The result goes where the text was. */
 static bool copy_op(struct place *place, const struct afb_op *op)
 {
-	size_t in = bytes_of(op->in, op->in_cnt);
-	size_t out = bytes_of(op->out, op->out_cnt);
+	size_t in = pieces_bytes(op->in, op->in_cnt);
+	size_t out = pieces_bytes(op->out, op->out_cnt);
 	size_t most = in > op->aad_len + out ? in : op->aad_len + out;
 
 	if (in > JOBS_BYTES_MAX || out > JOBS_BYTES_MAX ||
 	    op->iv_len > sizeof(place->iv) || !reserve(place, most))
 		return false;
 	place->used = most;
-	gather(place->bytes, op->in, op->in_cnt);
+	pieces_gather(place->bytes, op->in, 0, in);
 	if (op->iv_len)
 		memcpy(place->iv, op->iv, op->iv_len);
 	place->in = (struct iovec){ place->bytes, in };
@@ -277,16 +250,6 @@ static bool copy_op(struct place *place, const struct afb_op *op)
 	return true;
 }
 
-static struct place *free_place(struct jobs_queue *queue)
-{
-	unsigned i;
-
-	for (i = 0; i < JOBS_DEPTH; i++)
-		if (phase_of(queue->places[i].state) == FREE)
-			return &queue->places[i];
-	return NULL;
-}
-
 bool jobs_queue_put(struct jobs_queue *queue, const struct afb_op *op,
 		    struct jobs_ticket *ticket)
 {
@@ -296,10 +259,10 @@ bool jobs_queue_put(struct jobs_queue *queue, const struct afb_op *op,
 
 	if (queue->forks != atomic_load(&forks_so_far))
 		empty(queue);
-	place = free_place(queue);
+	place = find(queue, FREE);
 	/* Those of ops that nobody wants any more may have been done with. */
 	if (!place && !jobs_queue_serve(queue, 0))
-		place = free_place(queue);
+		place = find(queue, FREE);
 	if (!place || !open_fd(queue, place) || !copy_op(place, op))
 		return false;
 	copy = &place->op;
@@ -315,16 +278,6 @@ bool jobs_queue_put(struct jobs_queue *queue, const struct afb_op *op,
 					(unsigned)(place - queue->places),
 					number };
 	return true;
-}
-
-static bool any_ended(const struct jobs_queue *queue)
-{
-	unsigned i;
-
-	for (i = 0; i < JOBS_DEPTH; i++)
-		if (phase_of(queue->places[i].state) == ENDED)
-			return true;
-	return false;
 }
 
 static void end(struct place *place)
@@ -350,7 +303,7 @@ int jobs_queue_serve(struct jobs_queue *queue, long wait_ns)
 		end(done[i]->user);
 	/* The library has made the eventfd unreadable. */
 	queue->rung = false;
-	if (any_ended(queue))
+	if (find(queue, ENDED))
 		ring_the_bell(queue);
 	return 0;
 }
@@ -379,25 +332,19 @@ void jobs_queue_take(const struct jobs_ticket *ticket, struct afb_op *op)
 
 	op->result = place->op.result;
 	if (op->result >= 0) {
-		scatter(op->out, op->out_cnt, place->out.iov_base,
-			(size_t)op->result);
+		pieces_scatter(op->out, place->out.iov_base,
+			       (size_t)op->result);
 		if (op->next_iv)
 			memcpy(op->next_iv, place->iv, op->iv_len);
 	}
-	wipe(place);
-	turn(place, ticket->number, ENDED, FREE);
+	vacate(place, ticket->number);
 }
 
 void jobs_queue_forget(const struct jobs_ticket *ticket)
 {
 	struct place *place = &ticket->queue->places[ticket->place];
 
-	if (jobs_queue_state(ticket) == JOBS_LOST ||
-	    turn(place, ticket->number, STAGED, FORGOTTEN))
-		return;
-	if (phase_of(place->state) == ENDED &&
-	    number_of(place->state) == ticket->number) {
-		wipe(place);
-		turn(place, ticket->number, ENDED, FREE);
-	}
+	if (!turn(place, ticket->number, STAGED, FORGOTTEN) &&
+	    jobs_queue_state(ticket) == JOBS_ENDED)
+		vacate(place, ticket->number);
 }

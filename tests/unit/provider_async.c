@@ -179,19 +179,27 @@ static size_t paused(const struct job *jobs, size_t count)
 	return sum;
 }
 
-static bool run_jobs(struct job *jobs, size_t count, size_t first)
+/* Resumes them as their descriptors say, until each has ended. */
+static bool finish_jobs(struct job *jobs, size_t count)
 {
 	bool ok = true;
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		job_begin(&jobs[i], first + i);
 	while (paused(jobs, count))
 		if (!resume_ready(jobs, count))
 			return false;
 	for (i = 0; i < count; i++)
 		ok &= job_end(&jobs[i]);
 	return ok;
+}
+
+static bool run_jobs(struct job *jobs, size_t count, size_t first)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		job_begin(&jobs[i], first + i);
+	return finish_jobs(jobs, count);
 }
 
 static uint64_t in_flight_max(void)
@@ -248,10 +256,7 @@ Test(async, every_job_in_flight_has_a_descriptor_of_its_own)
 	for (i = 0; i < 8; i++)
 		for (k = 0; k < i; k++)
 			cr_assert_neq(job_fd(&jobs[i]), job_fd(&jobs[k]));
-	while (paused(jobs, 8))
-		cr_assert(resume_ready(jobs, 8));
-	for (i = 0; i < 8; i++)
-		cr_assert(job_end(&jobs[i]));
+	cr_assert(finish_jobs(jobs, 8));
 }
 
 Test(async, the_kernel_has_many_jobs_texts_at_once)
@@ -297,10 +302,7 @@ Test(async, callers_without_a_job_are_served_between_jobs)
 		cr_assert(encrypt(&text));
 		cr_assert(text_is_right(text));
 	}
-	while (paused(jobs, 8))
-		cr_assert(resume_ready(jobs, 8));
-	for (i = 0; i < 8; i++)
-		cr_assert(job_end(&jobs[i]));
+	cr_assert(finish_jobs(jobs, 8));
 }
 
 static int encrypt_without_pausing(void *arg)
@@ -392,9 +394,7 @@ Test(async, a_paused_job_goes_on_in_parent_and_child)
 			job_go_on(&job);
 		_exit(!(job_end(&job) && run_jobs(more, 4, 9)));
 	}
-	while (job.status == ASYNC_PAUSE)
-		cr_assert(resume_ready(&job, 1));
-	cr_assert(job_end(&job));
+	cr_assert(finish_jobs(&job, 1));
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert_eq(status, 0);
 	cr_assert(run_jobs(more, 4, 20));
